@@ -1,0 +1,38 @@
+# make demo   sets up and runs the main job on the built-in world
+# make test   sets up and passes the tests
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test check check-real check-real-slow clean
+.DEFAULT_GOAL := demo
+
+$(VENV)/.base: pyproject.toml
+	@echo "setting up $(VENV) (torch is large: this takes a minute or two, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable . && touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	@echo "adding the tools for tests and checks"
+	@$(PIP) --editable '.[dev]' && touch $@
+
+demo: $(VENV)/.base
+	@$(BIN)/foretime demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+check-real: $(VENV)/.dev
+	$(BIN)/python -m pytest -m real
+
+check-real-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -m slow_real
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,169 @@
+"""How much of the machine a training step uses, and how it compares with the loop that the field writes.
+
+    python benchmarks/training_speed.py ../shared/data/icews14 --out benchmarks/results/training_speed.json
+
+Everything is measured in one run, interleaved, and printed as ratios: seconds on a shared machine mean little. The
+machine's own peak is the best of many products of two matrices of the step's own shape. The plain loop has sparse
+embeddings, `CrossEntropyLoss`, one row for each question, and Adagrad, eager, as the field's repositories do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import foretime  # noqa: F401, sets the environment before torch is imported
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset, read_dataset
+from foretime.files import write_json
+from foretime.training import Listener, RunFolder, complete_config
+from foretime.training.conclusion import machine, peak_memory_mb
+from foretime.training.trainer import Trainer
+
+
+class PlainTNTComplEx(nn.Module):
+    """TNTComplEx with sparse embeddings: the baseline to be beaten."""
+
+    def __init__(self, entities: int, predicates: int, times: int, rank: int) -> None:
+        super().__init__()
+        sizes = (entities, predicates, times, predicates)
+        self.tables = nn.ModuleList([nn.Embedding(size, 2 * rank, sparse=True) for size in sizes])
+        self.rank = rank
+        for table in self.tables:
+            table.weight.data *= 1e-2
+
+    def forward(self, question: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return the scores of all entities and the factors of the N3 penalty; `question` is (batch, 4)."""
+        d = self.rank
+        s, p, o, t, r = (
+            self.tables[i](question[:, column]) for i, column in ((0, 0), (1, 1), (0, 2), (2, 3), (3, 1))
+        )
+        pt = p[:, :d] * t[:, :d] - p[:, d:] * t[:, d:], p[:, d:] * t[:, :d] + p[:, :d] * t[:, d:]
+        full = pt[0] + r[:, :d], pt[1] + r[:, d:]
+        query = s[:, :d] * full[0] - s[:, d:] * full[1], s[:, d:] * full[0] + s[:, :d] * full[1]
+        table = self.tables[0].weight
+        scores = query[0] @ table[:, :d].t() + query[1] @ table[:, d:].t()
+        factors = tuple(
+            torch.sqrt(re**2 + im**2 + 1e-20)
+            for re, im in ((s[:, :d], s[:, d:]), pt, (r[:, :d], r[:, d:]), (o[:, :d], o[:, d:]))
+        )
+        return scores, factors
+
+
+def plain_step(dataset: Dataset, rank: int, batch_size: int) -> Callable[[], int]:
+    """Return a function that does one step of the plain loop and returns its number of questions."""
+    questions = dataset.train.with_inverses(len(dataset.predicates))
+    table = torch.from_numpy(
+        np.stack([questions.subject, questions.predicate, questions.object, questions.start], axis=1)
+    )
+    table = table[torch.randperm(len(table))]
+    model = PlainTNTComplEx(len(dataset.entities), 2 * len(dataset.predicates), len(dataset.timeline), rank)
+    optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
+    cross_entropy = nn.CrossEntropyLoss(reduction="mean")
+    position = 0
+
+    def step() -> int:
+        nonlocal position
+        batch = table[position : position + batch_size]
+        position = (position + batch_size) % (len(table) - batch_size)
+        scores, factors = model(batch)
+        penalty = sum(torch.sum(torch.abs(factor) ** 3) for factor in factors) / len(batch)
+        loss = cross_entropy(scores, batch[:, 2]) + 0.01 * penalty
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return len(batch)
+
+    return step
+
+
+class OurStep:
+    """One step of our own trainer at a time."""
+
+    def __init__(self, dataset: Dataset, settings: dict[str, Any], folder: Path) -> None:
+        config = complete_config(override(Config(), settings))
+        self._trainer = Trainer(RunFolder(folder), config, dataset, Listener())
+        self._orders = [pool.order(0, 1) for pool in self._trainer._pools]
+        self._step = 0
+        self.questions = self._trainer._pools[0].pairs / self._trainer.steps
+        part_widths = [2 * part.model.entities.shape[1] for part in self._trainer.model.parts()]
+        rows = [pool.distinct / self._trainer.steps for pool in self._trainer._pools]
+        # three products for each part: scores, and the gradients of the queries and of the entities
+        self.products = sum(
+            3 * r * len(dataset.entities) * width for r, width in zip(rows, part_widths, strict=True)
+        )
+
+    def __call__(self) -> int:
+        """Do the next step and return its number of questions."""
+        self._trainer._step(self._orders, self._step % self._trainer.steps)
+        self._step += 1
+        return round(self.questions)
+
+
+def product_peak(rows: int, entities: int, width: int) -> float:
+    """Return the floating-point operations per second of the machine's own product of the step's shape, the best of 3."""
+    query, table = torch.randn(rows, width), torch.randn(entities, width)
+    best = min(_seconds(lambda: query @ table.T) for _ in range(3))
+    return 2 * rows * entities * width / best
+
+
+def measure(dataset: Dataset, rank: int, batch_size: int, rounds: int, folder: Path) -> dict[str, Any]:
+    """Return the medians over rounds in which everything is measured once, one after the other."""
+    base = {"model.rank": rank, "training.batch_size": batch_size}
+    ours = {name: OurStep(dataset, {**base, "model.name": name}, folder) for name in ("tntcomplex", "lcge")}
+    plain = plain_step(dataset, rank, batch_size)
+    for warm in (plain, *ours.values()):
+        warm()
+    rows: list[dict[str, float]] = []
+    for _ in range(rounds):
+        seconds = {name: _seconds(step) for name, step in ours.items()}
+        row = {f"{name}_share": ours[name].products / seconds[name] for name in ours}
+        peak = product_peak(batch_size, len(dataset.entities), 2 * rank)
+        row = {name: value / peak for name, value in row.items()}
+        row["peak_gflops"] = peak / 1e9
+        row["plain_questions_per_s"] = batch_size / _seconds(plain)
+        for name in ours:
+            row[f"{name}_questions_per_s"] = ours[name].questions / seconds[name]
+            row[f"{name}_speed_up"] = row[f"{name}_questions_per_s"] / row["plain_questions_per_s"]
+        rows.append(row)
+    return {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+
+
+def _seconds(step: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    step()
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--rank", type=int, default=200)
+    parser.add_argument("--batch-size", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    dataset = read_dataset(arguments.data)
+    with tempfile.TemporaryDirectory() as folder:
+        result = measure(dataset, arguments.rank, arguments.batch_size, arguments.rounds, Path(folder))
+    result |= {"data": dataset.name, "rank": arguments.rank, "batch_size": arguments.batch_size}
+    result |= {"rounds": arguments.rounds, "peak_memory_mb": peak_memory_mb(), "machine": machine()}
+    print(json.dumps(result, indent=2))
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.out, result)
+
+
+if __name__ == "__main__":
+    main()

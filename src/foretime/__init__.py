@@ -1,0 +1,42 @@
+"""foretime completes a temporal knowledge graph and says why."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# must be set before torch is imported: where other programs want the cores too, threads that spin while they wait for
+# each other make a training step several times slower
+os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+if TYPE_CHECKING:
+    from foretime.api import load, train
+    from foretime.data.dataset import Dataset
+    from foretime.errors import ForetimeError
+    from foretime.predict import Answer, Predictor
+
+__all__ = ["Answer", "Dataset", "ForetimeError", "Predictor", "load", "train"]
+
+_HOMES = {
+    "Answer": "foretime.predict",
+    "Dataset": "foretime.data.dataset",
+    "ForetimeError": "foretime.errors",
+    "Predictor": "foretime.predict",
+    "load": "foretime.api",
+    "train": "foretime.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, importing its module only now: `import foretime` loads no torch."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'foretime' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

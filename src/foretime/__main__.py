@@ -1,0 +1,5 @@
+"""`python -m foretime` is the command line."""
+
+from foretime.cli import main
+
+main()

@@ -1,0 +1,39 @@
+"""The two verbs of the Python interface: load a graph, train a model on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from foretime.config import Config, DataConfig, check_section, override, read_config
+from foretime.data.dataset import Dataset, read_dataset
+from foretime.training import Listener, RunFolder
+from foretime.training import train as _train
+
+
+def load(source: Any, **settings: Any) -> Dataset:
+    """Return the graph in a file, a folder of splits, or a pandas, Polars or Arrow frame.
+
+    The settings are the keys of `[data]`, such as `granularity="month"` or `columns={"subject": "actor", …}`.
+    A mapping from split names to files or frames gives the splits as they are.
+    """
+    return read_dataset(source, check_section(DataConfig, settings, "load: "))
+
+
+def train(
+    graph: Dataset | Any,
+    folder: Path | str,
+    config: Config | Path | str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    listener: Listener | None = None,
+) -> RunFolder:
+    """Train a model on a graph in a new run folder, and return the run, its report written.
+
+    `graph` is a loaded graph, or anything that `load` reads. `config` is a configuration or its TOML file; `settings`
+    replace some of its values by their dotted names: `{"model.name": "tntcomplex", "training.epochs": 20}`.
+    """
+    base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
+    final = override(base, dict(settings or {}), "train: ")
+    dataset = graph if isinstance(graph, Dataset) else read_dataset(graph, final.data)
+    return _train(dataset, final, folder, listener)

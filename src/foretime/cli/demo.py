@@ -1,0 +1,71 @@
+"""`foretime demo`: the main job on the built-in world, from nothing to an answered question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SETTINGS = {
+    "model.name": "lcge",
+    "model.rank": 50,
+    "training.epochs": 20,
+    "training.valid_every": 4,
+    "training.batch_size": 500,
+}
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where the world and the run go.")] = Path("demo"),
+    events: Annotated[int, typer.Option(help="How many events the world has.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Of the world and of the training.")] = 0,
+) -> None:
+    """Generate a world, train LCGE on it, evaluate it, and answer a question. Once more: shows it again."""
+    from foretime.cli.progress import TerminalProgress
+    from foretime.cli.tables import error_console
+    from foretime.cli.train import print_outcome
+    from foretime.config import Config, override
+    from foretime.data.dataset import read_dataset
+    from foretime.data.world import generate, write
+    from foretime.training import RunFolder, complete_config, resume
+
+    world, run = folder / "world", folder / "run"
+    if not (run / "config.toml").exists():
+        error_console.print(f"1. a world of {events:,} events in {world}")
+        write(generate(events=events, seed=seed), world)
+        error_console.print(f"2. LCGE is trained on it in {run}")
+        config = override(Config(), {**SETTINGS, "training.seed": seed, "data.path": str(world)})
+        RunFolder.create(run, complete_config(config), read_dataset(world, config.data))
+    finished = resume(run, TerminalProgress()) if not (run / "report.json").exists() else RunFolder.open(run)
+    error_console.print("3. what it reached, by a ranking against all entities")
+    print_outcome(finished)
+    _ask(run)
+
+
+def _ask(run: Path) -> None:
+    """Answer the question of a test fact whose answer the model gets to see only here, and say what to try next."""
+    from foretime.cli.tables import error_console, print_answers
+    from foretime.predict import Predictor
+
+    predictor = Predictor.open(run)
+    graph = predictor.dataset
+    subject, predicate, time = (
+        graph.entities.name(int(graph.test.subject[0])),
+        graph.predicates.name(int(graph.test.predicate[0])),
+        graph.timeline.label(int(graph.test.start[0])),
+    )
+    truth = graph.entities.name(int(graph.test.object[0]))
+    error_console.print(f"4. a question from test; the true answer is {truth}", soft_wrap=True)
+    answers = predictor.complete(subject=subject, predicate=predicate, time=time, top=5)
+    print_answers(f"({subject}, {predicate}, ?, {time})", answers)
+    error_console.print("try next:")
+    for command in (
+        f"foretime predict {run} --subject '{subject}' --predicate '{predicate}' --time {time}",
+        f"foretime predict {run} --subject '{subject}' --object '{truth}' --time {time}",
+        f"foretime predict {run} --subject '{subject}' --predicate '{predicate}' --object '{truth}'",
+        f"foretime evaluate {run} --split test",
+        f"foretime data describe {run.parent / 'world'}",
+        "foretime train YOUR_EVENTS.tsv --out runs/mine",
+    ):
+        error_console.print(f"  {command}", soft_wrap=True)

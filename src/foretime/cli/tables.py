@@ -1,0 +1,71 @@
+"""Reports and answers as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from foretime.predict import Answer
+
+console = Console(highlight=False)
+error_console = Console(stderr=True, highlight=False)
+
+
+def print_reports(reports: dict[str, dict[str, Any]]) -> None:
+    """Print one row for each split's report: MRR with its interval, Hits@k, calibration."""
+    table = Table("split", "questions", "MRR", "95 % interval", "H@1", "H@3", "H@10", "calib. error")
+    for split, report in reports.items():
+        low, high = report["mrr_interval"]
+        errors = report.get("calibration_error", {})
+        table.add_row(
+            split,
+            f"{report['all']['questions']:,}",
+            f"{report['all']['mrr']:.4f}",
+            f"{low:.3f}–{high:.3f}",
+            *(f"{report['all']['hits'][k]:.3f}" for k in ("1", "3", "10")),
+            f"{errors['object']:.3f}" if errors else "",
+        )
+    console.print(table)
+    names = {report["filter"] for report in reports.values()}
+    console.print(f"ranked among all entities, both directions, other known answers left out ({', '.join(names)})")
+
+
+def print_details(report: dict[str, Any], predicates: int) -> None:
+    """Print a report by direction, by seen and unseen entities, and by its most frequent predicates."""
+    table = Table("questions about", "questions", "MRR", "H@1", "H@3", "H@10")
+    rows = {
+        "all": report["all"],
+        "objects": report["objects"],
+        "subjects": report["subjects"],
+        "entities seen in train": report["seen"],
+        "an entity unseen in train": report["unseen"],
+        **dict(list(report["predicates"].items())[:predicates]),
+    }
+    for name, metrics in rows.items():
+        hits = (f"{metrics['hits'][k]:.4f}" for k in ("1", "3", "10"))
+        table.add_row(escape(name), f"{metrics['questions']:,}", f"{metrics['mrr']:.4f}", *hits)
+    console.print(table)
+    if report["optimistic_mrr"] != report["pessimistic_mrr"]:
+        console.print(
+            f"ties: MRR is {report['pessimistic_mrr']:.4f} if they are lost, {report['optimistic_mrr']:.4f} if won"
+        )
+
+
+def print_answers(title: str, answers: list[Answer]) -> None:
+    """Print ranked answers with confidence, the terms of the score, and a mark for those that are known."""
+    terms = list(answers[0].terms) if answers else []
+    table = Table("", "answer", "confidence", "score", *(terms if len(terms) > 1 else []), "known", title=escape(title))
+    for answer in answers:
+        table.add_row(
+            str(answer.rank),
+            escape(answer.name),
+            "" if answer.confidence is None else f"{answer.confidence:6.1%}",
+            f"{answer.score:.3f}",
+            *(f"{answer.terms[term]:.3f}" for term in (terms if len(terms) > 1 else [])),
+            f"in {answer.known}" if answer.known else "",
+        )
+    console.print(table)

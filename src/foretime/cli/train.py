@@ -1,0 +1,125 @@
+"""`foretime train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foretime.cli.reading_options import Columns, Delimiter, Granularity, Header, Irregular, Names, reading_settings
+from foretime.errors import ConfigError
+
+if TYPE_CHECKING:
+    from foretime.config import Config
+    from foretime.training import RunFolder
+
+
+def train(  # noqa: PLR0913, each is a flag
+    graph: Annotated[
+        str | None, typer.Argument(help="A folder of splits or a file of events; default: the configuration's.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
+    model: Annotated[str | None, typer.Option(help="lcge, tntcomplex, tcomplex or complex.")] = None,
+    rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training events at the most.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Questions in a step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="The step size of the optimiser.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the initial weights and the order of questions.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other setting: section.key=value, again and again.")
+    ] = None,
+    columns: Columns = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    granularity: Granularity = None,
+    irregular: Irregular = False,
+    names: Names = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
+    tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
+) -> None:
+    """Train a model on a graph, or go on with an interrupted training."""
+    flags: dict[str, Any] = {
+        "model.name": model,
+        "model.rank": rank,
+        "training.epochs": epochs,
+        "training.batch_size": batch_size,
+        "training.learning_rate": learning_rate,
+        "training.seed": seed,
+    }
+    given = {key: value for key, value in flags.items() if value is not None}
+    given |= reading_settings(columns, header, delimiter, granularity, irregular, names)
+    if resume is not None:
+        if graph is not None or out is not None or config is not None or given or settings:
+            raise ConfigError("--resume goes on with the run as it was configured; leave out the other settings")
+        _finish(resume, test, tensorboard)
+        return
+    final = _configure(graph, config, given, settings or [])
+    _finish(_create(final, out), test, tensorboard)
+
+
+def _configure(graph: str | None, config: Path | None, given: dict[str, Any], settings: list[str]) -> Config:
+    from foretime.config import Config, override, parse_settings, read_config
+
+    base = read_config(config) if config is not None else Config()
+    final = override(base, given | parse_settings(settings) | ({"data.path": graph} if graph else {}))
+    if not final.data.path:
+        raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
+    return final
+
+
+def _create(config: Config, out: Path | None) -> Path:
+    """Return the folder of a new run, its graph read."""
+    from foretime.cli.tables import error_console
+    from foretime.data.dataset import read_dataset
+    from foretime.training import RunFolder, complete_config
+
+    complete = complete_config(config)
+    folder = out or default_folder(config)
+    RunFolder.check_free(folder)
+    dataset = read_dataset(config.data.path, config.data)
+    error_console.print(
+        f"{dataset.name}: {len(dataset.train):,} training facts, {len(dataset.entities):,} entities, "
+        f"{len(dataset.predicates):,} predicates, {len(dataset.timeline):,} time steps"
+    )
+    RunFolder.create(folder, complete, dataset)
+    error_console.print(f"training {config.model.name} in {folder}")
+    return folder
+
+
+def default_folder(config: Config) -> Path:
+    """Return the first free folder runs/DATA-MODEL, runs/DATA-MODEL-2, …"""
+    base = Path("runs") / f"{Path(config.data.path).name.split('.')[0]}-{config.model.name}"
+    folder, number = base, 1
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder
+
+
+def _finish(folder: Path, with_test: bool, tensorboard: bool) -> None:
+    """Train to the end and print what was reached and what to do next."""
+    from foretime.cli.progress import TerminalProgress
+    from foretime.cli.tables import error_console
+    from foretime.training import resume
+    from foretime.training.listeners import Listeners, TensorBoard
+
+    listeners = [TerminalProgress(), *([TensorBoard(folder)] if tensorboard else [])]
+    run = resume(folder, Listeners(listeners), with_test)
+    print_outcome(run)
+    error_console.print(f"ask it: foretime predict {folder} --subject … --predicate … --time …", soft_wrap=True)
+
+
+def print_outcome(run: RunFolder) -> None:
+    """Print the report of a finished run."""
+    from foretime.cli.tables import console, print_reports
+
+    report = run.report()
+    print_reports({split: report[split] for split in ("valid", "test") if split in report})
+    console.print(
+        f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
+        f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}",
+        soft_wrap=True,
+    )

@@ -1,0 +1,186 @@
+"""Configuration: frozen, typed, closed sections that are read from TOML and written back to it.
+
+A configuration has four sections. `[data]` says where the graph is and how to read it, `[model]` names a model and its
+own options, `[penalties]` weighs the model's penalties by name, `[training]` says how to fit it. Every key is listed
+here or in the options of a model; any other key is an error.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from foretime.errors import ConfigError, suggestion
+
+
+class Section(BaseModel):
+    """A group of settings: closed, typed and frozen."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+
+
+SectionType = TypeVar("SectionType", bound=Section)
+
+
+class DataConfig(Section):
+    """`[data]`: where the graph is and how to read it."""
+
+    path: str = ""
+    """A folder with train, valid and test files; one file; or a name that `foretime data get` has fetched."""
+    columns: dict[str, str | int] = Field(default_factory=dict)
+    """Which column is which: `subject`, `predicate`, `object` and `time`, or `start` and `end`; by name or by number
+    from 1. Empty: in that order."""
+    header: bool | None = None
+    """Whether the first row names the columns; not given: seen from the row itself."""
+    delimiter: str | None = None
+    """What separates the columns of a text file; not given: seen from the first row."""
+    names: Literal["auto", "as-is"] = "auto"
+    """`auto` replaces ids by the names of `entity2id.txt` and `relation2id.txt` where these lie beside the data;
+    `as-is` keeps what the files say."""
+    granularity: str = "auto"
+    """One step of the timeline: `second`, `minute`, `hour`, `day`, `week`, `month`, `year`, `step` (integers), or
+    `bins:N` for N bins with equally many training events. `auto`: `day` for dates, `year` for years, `step` for
+    integers."""
+    regular: bool = True
+    """Whether every step between the first and the last is on the timeline; false keeps those with an event only."""
+    split: Literal["auto", "random", "chronological"] = "auto"
+    """`auto`: as given by the files of a folder, `random` for a single file."""
+    valid_share: float = Field(default=0.1, ge=0.0, lt=1.0)
+    """The share of facts that a made split puts into valid."""
+    test_share: float = Field(default=0.1, ge=0.0, lt=1.0)
+    """The share of facts that a made split puts into test."""
+    split_seed: int = Field(default=0, ge=0)
+    """The seed of a random split."""
+
+
+class ModelConfig(Section):
+    """`[model]`: the name of a model; every other key is an option of that model."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    name: str = "lcge"
+    """One of the registered models."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the model, not yet checked: the model's own file declares them."""
+        return dict(self.model_extra or {})
+
+
+class TrainingConfig(Section):
+    """`[training]`: how the model is fitted."""
+
+    epochs: int = Field(default=50, ge=1)
+    """Passes over the training questions at the most."""
+    batch_size: int = Field(default=1000, ge=1)
+    """Questions in a step, on average (equal questions are scored once)."""
+    optimizer: Literal["adagrad", "adam"] = "adagrad"
+    """Adagrad is what every strong result of the field uses; Adam is what the paper names."""
+    learning_rate: float = Field(default=0.1, gt=0.0)
+    """The step size of the optimiser."""
+    softmax: Literal["each", "joint"] = "each"
+    """`each`: every part of the model has its own softmax and the losses are added with the weights of the terms, as
+    in the paper; `joint`: one softmax over the weighted sum of all terms."""
+    valid_every: int = Field(default=5, ge=1)
+    """Epochs between two evaluations on valid."""
+    patience: int = Field(default=3, ge=1)
+    """Evaluations on valid without a better MRR after which training stops."""
+    valid_limit: int = Field(default=0, ge=0)
+    """Valid facts that are ranked to choose the best epoch, drawn by seed; 0 for all."""
+    filter: Literal["exact", "valid-at", "points"] = "exact"
+    """The filter of known answers under which valid and test are ranked."""
+    seed: int = Field(default=0, ge=0)
+    """The seed of the initial weights and of the order of questions."""
+    threads: int = Field(default=0, ge=0)
+    """Threads of the matrix products; 0 for one for each core. A resumed run uses the number it began with."""
+    checkpoint_seconds: float = Field(default=60.0, ge=0.0)
+    """Seconds between two checkpoints within an epoch; one is also written after every epoch."""
+
+
+class Config(Section):
+    """A whole configuration."""
+
+    data: DataConfig = Field(default_factory=DataConfig)
+    model: ModelConfig = Field(default_factory=ModelConfig)
+    penalties: dict[str, float] = Field(default_factory=dict)
+    training: TrainingConfig = Field(default_factory=TrainingConfig)
+
+
+def check_section(section: type[SectionType], values: dict[str, Any], place: str, prefix: str = "") -> SectionType:
+    """Return the section built from the values; raise `ConfigError` with every wrong key and value, by its full name.
+
+    `place` is what stands before each message, such as `icews14.toml: `; `prefix` what stands before each key.
+    """
+    try:
+        return section.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_explain(section, problem, place, prefix) for problem in error.errors())) from None
+
+
+def read_config(path: Path | str) -> Config:
+    """Return the configuration in a TOML file."""
+    path = Path(path)
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such configuration file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read as a configuration: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    return check_section(Config, values, f"{path}: ")
+
+
+def config_text(config: Config) -> str:
+    """Return the configuration as TOML, every key written out."""
+    return tomli_w.dumps(config.model_dump(exclude_none=True))
+
+
+def override(config: Config, settings: dict[str, Any], place: str = "") -> Config:
+    """Return the configuration with some settings replaced; keys are dotted: `training.epochs`."""
+    values = config.model_dump(exclude_none=True)
+    for key, value in settings.items():
+        section, dot, name = key.partition(".")
+        if not dot or not name:
+            raise ConfigError(f"{place}{key!r} is not a setting; write section.key=value, as in training.epochs=20")
+        if section not in Config.model_fields:
+            raise ConfigError(f"{place}unknown section {section!r}{suggestion(section, Config.model_fields)}")
+        values.setdefault(section, {})[name] = value
+    return check_section(Config, values, place)
+
+
+def parse_settings(settings: list[str]) -> dict[str, Any]:
+    """Return `section.key=value` texts as a dict; values are read as TOML, and as plain text where that fails."""
+    parsed: dict[str, Any] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ConfigError(f"{text!r} is not a setting; write section.key=value, as in training.epochs=20")
+        try:
+            parsed[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            parsed[key.strip()] = value.strip()
+    return parsed
+
+
+def _explain(section: type[Section], problem: Any, place: str, prefix: str) -> str:
+    path = [str(part) for part in problem["loc"]]
+    key = prefix + ".".join(path)
+    if problem["type"] == "extra_forbidden":
+        return f"{place}unknown key {key}{suggestion(path[-1], _known_keys(section, path[:-1]))}"
+    message = problem["msg"].removeprefix("Input should be ")
+    return f"{place}{key} = {problem['input']!r}: should be {message}"
+
+
+def _known_keys(section: type[Section], path: list[str]) -> list[str]:
+    fields = section.model_fields
+    for part in path:
+        if part not in fields:
+            return []
+        inner = fields[part].annotation
+        fields = inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else {}
+    return list(fields)

@@ -1,0 +1,176 @@
+"""From raw tables to vocabularies, a timeline and facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from foretime.config import DataConfig
+from foretime.data.columns import NAMES
+from foretime.data.facts import Facts, Ids
+from foretime.data.problems import SHOWN, Problems
+from foretime.data.reading import ABSENT, Coded, RawTable
+from foretime.data.sources import SPLITS, IdNames
+from foretime.data.splitting import Parts, split_chronologically, split_randomly
+from foretime.data.timeline import Timeline
+from foretime.data.times import ACCEPTED, Moments, parse_times
+from foretime.data.units import NO_TICK, choose_unit, ticks_of
+from foretime.data.vocabulary import Vocabulary
+
+
+class Assembled(NamedTuple):
+    """All that a data set is made of."""
+
+    entities: Vocabulary
+    predicates: Vocabulary
+    timeline: Timeline
+    splits: dict[str, Facts]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of all tables, one table after the other: texts by their codes, times as ticks."""
+
+    subject: Coded
+    predicate: Coded
+    object: Coded
+    start: Ids
+    end: Ids
+    unit: str
+
+
+def assemble(
+    tables: dict[str, RawTable], names: dict[str, IdNames], config: DataConfig, problems: Problems
+) -> Assembled:
+    """Return the parts of a data set; raise one `DataError` with every bad row, if there is any."""
+    rows = join_tables(list(tables.values()), names, config, problems)
+    parts = choose_parts(rows, [len(table) for table in tables.values()], config)
+    timeline = _build_timeline(rows, parts.train, config)
+    order = np.concatenate(parts)
+    entities, (subject, object_) = _number("entity", [rows.subject, rows.object], order)
+    predicates, (predicate,) = _number("predicate", [rows.predicate], order)
+    facts = Facts(subject, predicate, object_, timeline.steps(rows.start), timeline.steps(rows.end))
+    splits = {split: facts.take(part) for split, part in zip(SPLITS, parts, strict=True)}
+    return Assembled(entities, predicates, timeline, splits)
+
+
+def choose_parts(rows: Rows, lengths: list[int], config: DataConfig) -> Parts:
+    """Return the rows of each split: those of each table, or a split that is made as the configuration says."""
+    given = len(lengths) == len(SPLITS)
+    if config.split == "auto" and given:
+        return Parts(*np.split(np.arange(sum(lengths)), np.cumsum(lengths)[:-1]))
+    if config.split == "chronological":
+        times = np.where(rows.start == NO_TICK, rows.end, rows.start)
+        return split_chronologically(times, config.valid_share, config.test_share)
+    return split_randomly(len(rows.start), config.valid_share, config.test_share, config.split_seed)
+
+
+def _build_timeline(rows: Rows, training: Ids, config: DataConfig) -> Timeline:
+    start, end = rows.start[training], rows.end[training]
+    events = np.concatenate([start, end[end != start]])
+    return Timeline.build(rows.unit, np.concatenate([rows.start, rows.end]), events, config.granularity, config.regular)
+
+
+def join_tables(tables: list[RawTable], names: dict[str, IdNames], config: DataConfig, problems: Problems) -> Rows:
+    """Return the rows of all tables, checked: the last door at which bad rows are reported, and stopped."""
+    for table in tables:
+        _check_ids(table, names, problems)
+    times = _Times.parse(tables)
+    times.check(problems)
+    problems.check()
+    unit = choose_unit(times.moments, config.granularity, times.first_place)
+    ticks = ticks_of(times.moments, unit)
+    columns = {role: _join([_rename(table.columns[role], names.get(role)) for table in tables]) for role in NAMES}
+    return Rows(**columns, start=ticks[times.start], end=ticks[times.end], unit=unit)
+
+
+def _check_ids(table: RawTable, names: dict[str, IdNames], problems: Problems) -> None:
+    for role, known in names.items():
+        column = table.columns[role]
+        unknown = [value not in known.names and value != "" for value in column.values]
+        rows = np.flatnonzero(np.append(unknown, False)[column.codes])
+        texts = [
+            f"the {role} {column.values[code]!r} is not in {known.path.name}; add it, or use --names as-is"
+            for code in column.codes[rows[:SHOWN]]
+        ]
+        problems.add_rows(rows.tolist(), table.locate, texts)
+
+
+def _rename(column: Coded, names: IdNames | None) -> Coded:
+    return column if names is None else Coded([names.names[value] for value in column.values], column.codes)
+
+
+def _join(columns: list[Coded]) -> Coded:
+    """Return one column after the other as one column, in which equal values have one code."""
+    values = pa.array([value for column in columns for value in column.values], pa.large_string()).dictionary_encode()
+    codes = np.append(values.indices.to_numpy(), ABSENT).astype(np.int64)
+    offsets = np.cumsum([0, *(len(column.values) for column in columns[:-1])])
+    moved = [
+        codes[np.where(column.codes == ABSENT, ABSENT, column.codes + offset)]
+        for column, offset in zip(columns, offsets, strict=True)
+    ]
+    return Coded(values.dictionary.to_pylist(), np.concatenate(moved))
+
+
+def _number(kind: str, columns: list[Coded], order: Ids) -> tuple[Vocabulary, Ids]:
+    """Return the names in the order in which the rows show them first, and the ids of each column: (columns, rows)."""
+    joined = _join(columns)
+    codes = joined.codes.reshape(len(columns), -1)
+    shown = codes[:, order].T.ravel()
+    first = np.empty(len(joined.values), dtype=np.int64)
+    first[shown[::-1]] = np.arange(len(shown))[::-1]  # the last one that is written is the first that is shown
+    ranked = np.argsort(first)
+    ids = np.empty_like(ranked)
+    ids[ranked] = np.arange(len(ranked))
+    return Vocabulary(kind, [joined.values[i] for i in ranked]), ids[codes]
+
+
+@dataclass(frozen=True)
+class _Times:
+    """The different times of all tables, and for each row the number of its start and of its end."""
+
+    tables: list[RawTable]
+    texts: list[str]
+    moments: Moments
+    start: Ids
+    end: Ids
+
+    @classmethod
+    def parse(cls, tables: list[RawTable]) -> _Times:
+        ends = [table.columns[table.start] for table in tables] + [table.columns[table.end] for table in tables]
+        joined = _join(ends)
+        texts = [*joined.values, ""]  # a cell without a value has the code -1, and so the last text
+        start, end = np.split(joined.codes % len(texts), 2)
+        return cls(tables, texts, parse_times(texts), start, end)
+
+    def check(self, problems: Problems) -> None:
+        """Report rows with a text that is no time, and rows without any known time."""
+        offset = 0
+        for table in self.tables:
+            rows = slice(offset, offset + len(table))
+            self._check_table(table, self.start[rows], self.end[rows], problems)
+            offset += len(table)
+
+    def _check_table(self, table: RawTable, start: Ids, end: Ids, problems: Problems) -> None:
+        wrong, unknown = self.moments.precision == "", self.moments.precision == "unknown"
+        for role, codes in {table.start: start, table.end: end}.items():
+            rows = np.flatnonzero(wrong[codes])
+            texts = [f"the {role} {self.texts[codes[row]]!r} is not a time; write {ACCEPTED}" for row in rows[:SHOWN]]
+            problems.add_rows(rows.tolist(), table.locate, texts)
+        rows = np.flatnonzero(unknown[start] & unknown[end])
+        which = (
+            "the time is not known; give it" if table.start == table.end else "neither start nor end is known; give one"
+        )
+        problems.add_rows(rows.tolist(), table.locate, [f"{which}, or remove the row"] * min(len(rows), SHOWN))
+
+    def first_place(self, number: int) -> str:
+        """Return where a time stands first, and its text."""
+        row = min(int(np.append(np.flatnonzero(codes == number), len(codes))[0]) for codes in (self.start, self.end))
+        for table in self.tables:
+            if row < len(table):
+                return f"{table.locate([row])[0]}: {self.texts[number]!r}"
+            row -= len(table)
+        raise LookupError(number)

@@ -1,0 +1,124 @@
+"""Where a graph comes from: the files of a folder, one file, or frames; and the names behind its ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from foretime.data.catalog import data_folder
+from foretime.data.problems import Place, Problems
+from foretime.data.streams import PARQUETS, TEXTS, stem_and_kind
+from foretime.data.textfile import records
+from foretime.errors import DataError, suggestion
+
+SPLITS = ("train", "valid", "test")
+ID_FILES = {"entity2id.txt": ("subject", "object"), "relation2id.txt": ("predicate",)}
+"""Files that give names to ids, and the columns that they are about."""
+_WORDS = {"train": ("train",), "valid": ("valid", "val", "dev", "validation"), "test": ("test",)}
+
+
+class Source(NamedTuple):
+    """A graph that was found: its name, its tables by split (only train: to be split), and the folder of its files."""
+
+    name: str
+    tables: dict[str, Any]
+    folder: Path | None
+
+
+def find_source(source: Any) -> Source:
+    """Return the tables behind what a user gave: a folder, a file, a frame, or frames and files by split."""
+    if isinstance(source, Mapping):
+        return Source("graph", _check_splits(dict(source), "the mapping"), None)
+    if not isinstance(source, str | Path):
+        return Source("graph", {"train": source}, None)
+    path = _fetched(Path(source))
+    if path.is_dir():
+        return Source(path.resolve().name, _check_splits(_split_files(path), str(path)), path)
+    if not path.exists():
+        raise DataError(
+            f"{path}: no such file or folder; give a path, or fetch a public graph with `foretime data get`"
+        )
+    return Source(stem_and_kind(path)[0], {"train": path}, path.parent)
+
+
+def _fetched(path: Path) -> Path:
+    """Return the folder of a fetched data set where a path is no path but the name of one."""
+    folder = data_folder() / path.name
+    return folder if len(path.parts) == 1 and not path.exists() and folder.is_dir() else path
+
+
+def stems_of_splits(folder: Path) -> list[str]:
+    """Return the names of the files in a folder that would be read as a split."""
+    return [path.name for path in _split_files(folder).values()]
+
+
+def _check_splits(tables: dict[str, Any], place: str) -> dict[str, Any]:
+    for split in tables:
+        if split not in SPLITS:
+            raise DataError(
+                f"{place}: unknown split {split!r}{suggestion(str(split), SPLITS) or '; use train, valid, test'}"
+            )
+    missing = [split for split in SPLITS if split not in tables]
+    if missing and list(tables) != ["train"]:
+        found = f"found only {' and '.join(tables)}; " if tables else ""
+        remedy = "or leave train alone there to have it split, or make a split with `foretime data split`"
+        if "train" in missing:
+            remedy = "name the files train, valid and test (.tsv, .csv, .txt, .parquet)"
+        raise DataError(f"{place}: no {' and no '.join(missing)} file; {found}add it, {remedy}")
+    return {split: tables[split] for split in SPLITS if split in tables}
+
+
+def _split_files(folder: Path) -> dict[str, Path]:
+    """Return the file of each split: named just so or, failing that, with a name that ends so, as in `a_train.txt`."""
+    named: dict[str, list[Path]] = {split: [] for split in SPLITS}
+    ending: dict[str, list[Path]] = {split: [] for split in SPLITS}
+    for path in sorted(folder.iterdir()):
+        stem, kind = stem_and_kind(path)
+        if path.name.startswith(".") or not path.is_file() or kind not in (*TEXTS, *PARQUETS):
+            continue
+        last = stem.lower().replace("-", "_").replace(".", "_").split("_")[-1]
+        for split, words in _WORDS.items():
+            if last in words:
+                (named if stem.lower() in words else ending)[split].append(path)
+    return {split: _only(named[split] or ending[split]) for split in SPLITS if named[split] or ending[split]}
+
+
+def _only(paths: list[Path]) -> Path:
+    if len(paths) > 1:
+        raise DataError(f"{paths[0].parent}: {' and '.join(p.name for p in paths)} are the same split; leave one")
+    return paths[0]
+
+
+class IdNames(NamedTuple):
+    """The names behind ids, and the file that says so."""
+
+    path: Path
+    names: dict[str, str]
+
+
+def read_id_names(folder: Path | None, problems: Problems) -> dict[str, IdNames]:
+    """Return what `entity2id.txt` and `relation2id.txt` in a folder say, by the column that it is about."""
+    found: dict[str, IdNames] = {}
+    for file, roles in ID_FILES.items():
+        if folder is not None and (path := folder / file).is_file():
+            names = IdNames(path, _read_names(path, problems))
+            found |= dict.fromkeys(roles, names)
+    return found
+
+
+def _read_names(path: Path, problems: Problems) -> dict[str, str]:
+    names: dict[str, str] = {}
+    order = problems.order(str(path))
+    for record in records(path, "\t"):
+        fields = record.fields
+        place = Place(order, str(path), record.line, "")
+        if record.line == 1 and len(fields) == 1 and fields[0].isdecimal():
+            continue  # some files begin with the number of names
+        if len(fields) != 2 or not all(fields):
+            problems.add(
+                place, f"expected a name, a tab and an id, found {len(fields)} fields; mend it, or use --names as-is"
+            )
+        elif names.setdefault(fields[1], fields[0]) != fields[0]:
+            problems.add(place, f"the id {fields[1]!r} has two names; leave one, or use --names as-is")
+    return names

@@ -1,0 +1,169 @@
+"""What a data set holds, in numbers, and what about it deserves a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from foretime.data.dataset import Dataset
+from foretime.data.facts import UNKNOWN, Facts, Ids
+from foretime.data.sources import SPLITS
+
+FREQUENT = 10
+"""Predicates that a summary lists."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A data set in numbers. Counts by split are in the order train, valid, test."""
+
+    name: str
+    facts: dict[str, int]
+    entities: int
+    predicates: int
+    entities_in_train: int
+    predicates_in_train: int
+    granularity: str
+    steps: int
+    first_time: str
+    last_time: str
+    events_per_step: dict[str, float]
+    """The fewest, the median and the most events at a step of the timeline, over all splits."""
+    intervals: int
+    """Facts with two different ends, or one that is not known."""
+    without_start: int
+    without_end: int
+    reversed_intervals: int
+    """Facts that start after they end."""
+    self_loops: dict[str, int]
+    duplicates: dict[str, int]
+    """Facts that stand in their split already."""
+    leaked: dict[str, int]
+    """Facts that stand in an earlier split too."""
+    unseen_entity: dict[str, int]
+    """Facts with an entity that train never shows."""
+    unseen_predicate: dict[str, int]
+    untrimmed_names: list[str]
+    """Names that begin or end with white space; they are kept as they are."""
+    frequent_predicates: dict[str, int]
+    """The most frequent predicates, with their facts in all splits."""
+
+    def warnings(self) -> list[str]:
+        """Return what may be wrong with the data, one sentence each."""
+        return list(_warnings(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, warnings included, as JSON can hold it."""
+        return asdict(self) | {"warnings": self.warnings()}
+
+
+def describe(dataset: Dataset) -> Summary:
+    """Return the numbers of a data set."""
+    known = dataset.known()
+    timeline = dataset.timeline
+    both = (known.start != UNKNOWN) & (known.end != UNKNOWN)
+    names = [*dataset.entities.names, *dataset.predicates.names]
+    entities = int(max(dataset.train.subject.max(initial=-1), dataset.train.object.max(initial=-1))) + 1
+    predicates = int(dataset.train.predicate.max(initial=-1)) + 1
+    duplicates, leaked = _repeated(dataset)
+    return Summary(
+        name=dataset.name,
+        facts={split: len(dataset.split(split)) for split in SPLITS},
+        entities=len(dataset.entities),
+        predicates=len(dataset.predicates),
+        entities_in_train=entities,  # ids are given in the order of train
+        predicates_in_train=predicates,
+        granularity=timeline.granularity,
+        steps=len(timeline),
+        first_time=timeline.label(0),
+        last_time=timeline.label(len(timeline) - 1),
+        events_per_step=_events_per_step(known, len(timeline)),
+        intervals=int((known.start != known.end).sum()),
+        without_start=int((known.start == UNKNOWN).sum()),
+        without_end=int((known.end == UNKNOWN).sum()),
+        reversed_intervals=int((both & (known.start > known.end)).sum()),
+        self_loops={split: int((facts.subject == facts.object).sum()) for split, facts in _splits(dataset)},
+        duplicates=duplicates,
+        leaked=leaked,
+        unseen_entity={
+            split: int(((facts.subject >= entities) | (facts.object >= entities)).sum())
+            for split, facts in _splits(dataset)
+        },
+        unseen_predicate={split: int((facts.predicate >= predicates).sum()) for split, facts in _splits(dataset)},
+        untrimmed_names=[name for name in names if name != name.strip()],
+        frequent_predicates=_frequent_predicates(dataset, known),
+    )
+
+
+def _splits(dataset: Dataset) -> Iterator[tuple[str, Facts]]:
+    return ((split, dataset.split(split)) for split in SPLITS)
+
+
+def _events_per_step(facts: Facts, steps: int) -> dict[str, float]:
+    counts = np.bincount(facts.events().time, minlength=steps)
+    return {"min": int(counts.min()), "median": float(np.median(counts)), "max": int(counts.max())}
+
+
+def _frequent_predicates(dataset: Dataset, facts: Facts) -> dict[str, int]:
+    counts = np.bincount(facts.predicate, minlength=len(dataset.predicates))
+    ranked = np.argsort(-counts, kind="stable")[:FREQUENT]
+    return {dataset.predicates.name(int(i)): int(counts[i]) for i in ranked}
+
+
+def _repeated(dataset: Dataset) -> tuple[dict[str, int], dict[str, int]]:
+    """Return for each split the facts that stand in it already, and those that stand in an earlier split."""
+    codes = _fact_codes(dataset)
+    earlier = np.zeros(len(codes), dtype=bool)
+    duplicates, leaked = {}, {}
+    for split, part in zip(SPLITS, np.split(codes, _borders(dataset)), strict=True):
+        here = np.zeros_like(earlier)
+        here[part] = True
+        duplicates[split] = len(part) - int(here.sum())
+        leaked[split] = int(earlier[part].sum())
+        earlier |= here
+    return duplicates, leaked
+
+
+def _borders(dataset: Dataset) -> Ids:
+    return np.cumsum([len(dataset.train), len(dataset.valid)])
+
+
+def _fact_codes(dataset: Dataset) -> Ids:
+    """Return a number below the number of facts for each known fact, equal for equal facts only."""
+    facts, steps = dataset.known(), len(dataset.timeline) + 1
+    pairs = facts.subject * len(dataset.entities) + facts.object
+    times = (facts.predicate * steps + facts.start + 1) * steps + facts.end + 1  # predicates · 10¹² at the most
+    return _codes(_codes(pairs) * len(facts) + _codes(times))
+
+
+def _codes(values: Ids) -> Ids:
+    """Return a number for each value, counted from 0; by hashing, which is much faster than `np.unique`."""
+    codes: Ids = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return codes
+
+
+def _warnings(summary: Summary) -> Iterator[str]:
+    for split in SPLITS:
+        if count := summary.duplicates[split]:
+            yield f"{split}: {_facts(count)} repeated, word for word"
+        if count := summary.leaked[split]:
+            yield f"{split}: {_facts(count)} in an earlier split too: answers that training or selection has seen"
+        if count := summary.unseen_entity[split]:
+            yield f"{split}: {_facts(count)} about an entity that train never shows: it can only be guessed"
+        if count := summary.unseen_predicate[split]:
+            yield f"{split}: {_facts(count)} with a predicate that train never shows: it can only be guessed"
+        if not summary.facts[split]:
+            yield f"{split}: no facts"
+    if summary.reversed_intervals:
+        yield f"{_facts(summary.reversed_intervals)} starting after the end; kept as written"
+    if names := summary.untrimmed_names:
+        some = ", ".join(repr(name) for name in names[:3])
+        yield f"{len(names)} name{'s' if len(names) > 1 else ''} with white space at an end, kept as written: {some}"
+
+
+def _facts(count: int) -> str:
+    return f"{count:,} fact{'' if count == 1 else 's'}"

@@ -1,0 +1,211 @@
+"""Text files as columns of names.
+
+There are two readers. The fast one is Arrow's, over whole columns. The slow one goes line by line: it is used where the
+fast one met a bad row, to say what is wrong with every such row, and to find the line of a row.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv
+
+from foretime.config import DataConfig
+from foretime.data.columns import HOW, Positions, map_columns, names_columns
+from foretime.data.streams import check_text, open_bytes, stem_and_kind
+from foretime.errors import ConfigError, DataError
+
+_WORDS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is laid out."""
+
+    path: Path
+    delimiter: str
+    header: bool
+    width: int
+    positions: Positions
+    mapped: bool
+    """Whether the columns were found by name or by a mapping, so that the width of the file is its own affair."""
+
+    @property
+    def quoted(self) -> bool:
+        """Whether quotes group fields, as RFC 4180 has it; in a file of tabs, a quote is part of a name."""
+        return quotes_group(self.delimiter)
+
+    def wrong_width(self, found: int) -> str:
+        """Return what is wrong with a row of `found` fields."""
+        word = _WORDS.get(self.delimiter, repr(self.delimiter))
+        if self.mapped or found in (4, 5):
+            return f"expected {self.width} {word}-separated fields, as in the other rows, found {found}; mend the row"
+        return f"expected 4 or 5 {word}-separated fields, found {found}; mend the row, or {HOW}"
+
+
+class Record(NamedTuple):
+    """One row of a text file: the line where it begins, its text with line ends, and its fields."""
+
+    line: int
+    text: str
+    fields: list[str]
+
+
+def quotes_group(delimiter: str) -> bool:
+    """Return whether quotes group fields in a file with this delimiter."""
+    return delimiter not in "\t "
+
+
+def records(path: Path, delimiter: str) -> Iterator[Record]:
+    """Yield every row that is not blank; bytes that are not UTF-8 come as surrogates."""
+    with open_bytes(path) as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        yield from _quoted_records(lines, delimiter) if quotes_group(delimiter) else _plain_records(lines, delimiter)
+
+
+def _plain_records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
+    for number, line in enumerate(lines, start=1):
+        content = line.rstrip("\r\n")
+        if content.strip(" "):
+            yield Record(number, line, content.split(delimiter))
+
+
+def _quoted_records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
+    taken: list[str] = []
+
+    def taking() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    reader = csv.reader(taking(), delimiter=delimiter)
+    begin = 1
+    for fields in reader:
+        if len(fields) > 1 or "".join(fields).strip(" "):
+            yield Record(begin, "".join(taken), fields)
+        begin = reader.line_num + 1
+        taken.clear()
+
+
+def see_layout(path: Path, config: DataConfig) -> Layout:
+    """Return the layout of a file, from its name, its first row and the configuration."""
+    check_text(path)
+    if config.delimiter is not None and (len(config.delimiter) != 1 or config.delimiter in '"\r\n'):
+        raise ConfigError(f"delimiter {config.delimiter!r}: expected one character, such as a comma")
+    delimiter = config.delimiter or _see_delimiter(path)
+    first = next(records(path, delimiter)).fields
+    by_name = any(isinstance(column, str) for column in config.columns.values())
+    header = config.header if config.header is not None else by_name or names_columns(first)
+    named = bool(config.columns) or (header and names_columns(first))
+    width = len(first) if named else _usual_width(path, delimiter, len(first))
+    positions = map_columns(config.columns, first if header else None, width, str(path))
+    return Layout(path, delimiter, header, width, positions, named)
+
+
+def _usual_width(path: Path, delimiter: str, first: int) -> int:
+    """Return the number of fields of the first row that has 4 or 5: one bad first row does not condemn the others."""
+    if first in (4, 5):
+        return first
+    widths = (len(record.fields) for record in records(path, delimiter))
+    return next((width for width in widths if width in (4, 5)), first)
+
+
+def _see_delimiter(path: Path) -> str:
+    """Return the delimiter that fits the ending of a file and its first row."""
+    kind = stem_and_kind(path)[1]
+    line = next(records(path, "\t")).text
+    if kind == ".tsv" or (kind != ".csv" and "\t" in line):
+        return "\t"
+    marks = ",;\t|" if kind == ".csv" else ",;| "
+    counts = {mark: len(next(csv.reader([line], delimiter=mark))) for mark in marks}
+    fitting = [mark for mark in marks if counts[mark] in (4, 5)]
+    return fitting[0] if fitting else max(marks, key=lambda mark: counts[mark] if mark != " " else 0)
+
+
+def read_fast(layout: Layout) -> pa.Table:
+    """Return the columns of a file by their part in a fact; raise `ArrowInvalid` if there is any bad row."""
+    names = [str(position) for position in range(layout.width)]
+    wanted = {str(position) for position in layout.positions.values()} | ({names[-1]} if layout.quoted else set())
+    with open_bytes(layout.path) as stream:
+        table = pyarrow.csv.read_csv(
+            stream,
+            read_options=pyarrow.csv.ReadOptions(column_names=names),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=layout.delimiter,
+                quote_char='"' if layout.quoted else False,
+                newlines_in_values=layout.quoted,
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in wanted},
+                include_columns=sorted(wanted),
+            ),
+        )
+    if layout.quoted and len(table) and "\n" in table[names[-1]][-1].as_py():
+        raise pa.ArrowInvalid("the last field of the file may be a quote that is never closed")
+    table = table.slice(1 if layout.header else 0)
+    return pa.table({role: table[str(position)] for role, position in layout.positions.items()})
+
+
+class SlowRead(NamedTuple):
+    """The good rows of a file with the line of each, and what is wrong with the others, by line."""
+
+    table: pa.Table
+    lines: list[int]
+    wrong: list[tuple[int, str]]
+
+
+def read_slowly(layout: Layout) -> SlowRead:
+    """Return the good rows of a file, and what is wrong with the bad ones."""
+    columns: dict[str, list[str]] = {role: [] for role in layout.positions}
+    seen: dict[str, str] = {}
+    lines: list[int] = []
+    wrong: list[tuple[int, str]] = []
+    for record in data_records(layout):
+        if fault := _fault(record, layout):
+            wrong.append((record.line, fault))
+            continue
+        lines.append(record.line)
+        for role, position in layout.positions.items():
+            field = record.fields[position]
+            columns[role].append(seen.setdefault(field, field))  # one text in memory for each name, not for each row
+    return SlowRead(pa.table({role: pa.array(values, pa.string()) for role, values in columns.items()}), lines, wrong)
+
+
+def data_records(layout: Layout) -> Iterator[Record]:
+    """Yield the rows of a file without its header."""
+    found = records(layout.path, layout.delimiter)
+    if layout.header:
+        next(found)
+    try:
+        yield from found
+    except csv.Error as error:
+        raise DataError(f"{layout.path}: not a CSV file: {error}; mend it, or give its --delimiter") from None
+
+
+def _fault(record: Record, layout: Layout) -> str:
+    try:
+        record.text.encode()
+    except UnicodeEncodeError as error:
+        byte = ord(record.text[error.start]) - 0xDC00
+        return f"not valid UTF-8 (byte 0x{byte:02X}); save the file as UTF-8"
+    if layout.quoted and _left_open(record.text, layout.delimiter):
+        return "a quote is opened and never closed; close it, or double it if it is part of a name"
+    if len(record.fields) != layout.width:
+        return layout.wrong_width(len(record.fields))
+    return ""
+
+
+def _left_open(text: str, delimiter: str) -> bool:
+    if '"' not in text:
+        return False
+    try:
+        list(csv.reader([text], delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False

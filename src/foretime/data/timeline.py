@@ -1,0 +1,147 @@
+"""The timeline of a graph: its steps, numbered from 0, and their names."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.data.facts import UNKNOWN, Ids
+from foretime.data.times import INTEGER, Moments, parse_time
+from foretime.data.units import NO_TICK, UNITS, check_granularity, tick_text, ticks_of
+from foretime.errors import DataError, QuestionError
+
+MOST_STEPS = 1_000_000
+BETWEEN = " … "
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Steps in order of time. A step is one tick of the unit or, with bins, a run of ticks."""
+
+    unit: str
+    """What a tick is: a unit of the calendar, or `step` for integers."""
+    starts: Sequence[int]
+    """The first tick of each step: a range where every tick has a step."""
+    last: int
+    """The last tick of the last step."""
+    binned: bool = False
+    """Whether a step lasts until the next one begins."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def granularity(self) -> str:
+        """The unit, or `bins:N`."""
+        return f"bins:{len(self)}" if self.binned else self.unit
+
+    @property
+    def regular(self) -> bool:
+        """Whether every tick between the first and the last has a step of its own."""
+        return not self.binned and len(self) == self.last - self.starts[0] + 1
+
+    @classmethod
+    def build(cls, unit: str, ticks: Ids, training: Ids, granularity: str = "auto", regular: bool = True) -> Timeline:
+        """Return the timeline that covers all the ticks; with `bins:N`, the bins have equally many training ticks."""
+        _, bins = check_granularity(granularity)
+        ticks, training = ticks[ticks != NO_TICK], training[training != NO_TICK]
+        if not len(ticks):
+            raise DataError("no fact has a known time; the timeline would be empty")
+        first, last = int(ticks.min()), int(ticks.max())
+        if bins:
+            return cls(unit, _bin_starts(training, bins, first), last, binned=True)
+        starts: Sequence[int] = range(first, last + 1) if regular else tuple(np.unique(ticks).tolist())
+        if last - first >= MOST_STEPS and len(starts) > MOST_STEPS:
+            raise DataError(_too_many(unit, len(starts), first, last))
+        return cls(unit, starts, last)
+
+    @cached_property
+    def _ticks(self) -> NDArray[np.int64]:
+        return np.asarray(self.starts, dtype=np.int64)
+
+    def steps(self, ticks: Ids) -> Ids:
+        """Return the step of each tick, `UNKNOWN` for `NO_TICK`. Every tick must be on the timeline."""
+        steps: Ids = np.searchsorted(self._ticks, ticks, side="right") - 1
+        steps[ticks == NO_TICK] = UNKNOWN
+        return steps
+
+    def label(self, step: int) -> str:
+        """Return the name of a step: `2014-11-16`, `2014-W07`, `2014-11`, `986`, `17`, or `a … b` for a bin."""
+        first = self.starts[step]
+        if not self.binned:
+            return tick_text(first, self.unit)
+        last = self.last if step in (-1, len(self) - 1) else self.starts[step + 1] - 1
+        return tick_text(first, self.unit) + (BETWEEN + tick_text(last, self.unit) if last > first else "")
+
+    @property
+    def span(self) -> str:
+        """The first and the last time, in words."""
+        return f"{tick_text(self.starts[0], self.unit)} to {tick_text(self.last, self.unit)}"
+
+    def step(self, text: str) -> int:
+        """Return the step of a time that a user names, in the words of `label` or more precisely."""
+        tick = self._tick(text.split(BETWEEN)[0] if self.binned else text)
+        if not self.starts[0] <= tick <= self.last:
+            raise QuestionError(f"{text!r} is not on the timeline, {self.span}; ask for a time between these")
+        step = bisect_right(self.starts, tick) - 1
+        if not self.binned and self.starts[step] != tick:
+            raise QuestionError(f"no event at {text!r}; the nearest times with one are {self._neighbours(step)}")
+        return step
+
+    def _tick(self, text: str) -> int:
+        moment = parse_time(text.strip())
+        if moment is None or moment.precision == "unknown":
+            raise QuestionError(f"{text!r} is not a time; write it as in {self.label(0)} ({self.span})")
+        ours, theirs = self.unit == INTEGER, moment.precision == INTEGER
+        if ours != theirs and not (theirs and self.unit == "year"):
+            raise QuestionError(f"{text!r} is not a {self.unit}; write it as in {self.label(0)} ({self.span})")
+        if not ours and not theirs and UNITS.index(moment.precision) < UNITS.index(self.unit):
+            near = f"write a {self.unit}, as in {self.label(0)} ({self.span})"
+            raise QuestionError(f"{text!r} is precise to the {moment.precision} only; {near}")
+        return int(ticks_of(Moments(np.array([moment.precision]), np.array([moment.value])), self.unit)[0])
+
+    def _neighbours(self, step: int) -> str:
+        return " and ".join(self.label(near) for near in (step, step + 1) if near < len(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the timeline as JSON can hold it."""
+        if self.regular:
+            return {"unit": self.unit, "first": self.starts[0], "last": self.last}
+        return {"unit": self.unit, "starts": list(self.starts), "last": self.last, "binned": self.binned}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Timeline:
+        """Return the timeline that `to_dict` described."""
+        if "first" in values:
+            return cls(values["unit"], range(values["first"], values["last"] + 1), values["last"])
+        return cls(values["unit"], tuple(values["starts"]), values["last"], values["binned"])
+
+
+def _bin_starts(training: Ids, bins: int, first: int) -> tuple[int, ...]:
+    """Return the first tick of each bin.
+
+    A tick is never cut: it belongs to the bin in which the middle of its events falls, so that ticks with more events
+    than a bin should hold make fewer bins.
+    """
+    ticks, counts = np.unique(training, return_counts=True)
+    if len(ticks) < bins:
+        raise DataError(f"bins:{bins} needs {bins} different times in train, found {len(ticks)}; use fewer bins")
+    middle = np.cumsum(counts) - counts / 2
+    number = np.floor(middle * bins / counts.sum()).astype(np.int64)
+    opens = np.flatnonzero(np.diff(number, prepend=-1) > 0)
+    return (first, *ticks[opens[1:]].tolist())
+
+
+def _too_many(unit: str, count: int, first: int, last: int) -> str:
+    span = f"{tick_text(first, unit)} to {tick_text(last, unit)}"
+    coarser = "bins:N" if unit in (INTEGER, "year") else f"{UNITS[UNITS.index(unit) - 1]}, or bins:N"
+    return (
+        f"the timeline from {span} has {count:,} steps of one {unit}; at most {MOST_STEPS:,} are possible: "
+        f"use a coarser --granularity, as {coarser}, and look for a wrong time among these two"
+    )

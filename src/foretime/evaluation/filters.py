@@ -1,0 +1,124 @@
+"""Known answers: which rivals of the true answer are true themselves and so must not count against it.
+
+Three filters are named, because the literature mixes them. For events at single times all three are the same.
+
+`exact`     other answers known for exactly the same subject, predicate, start and end. Keyed by time: an answer that is
+            true in May is a fair rival in June.
+`valid-at`  any answer that is known to hold at one of the times asked about. An interval without an end still holds,
+            one without a start has always held.
+`points`    one question for each step of a fact's interval, under the filter `valid-at`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.data.facts import UNKNOWN, Facts, Ids
+
+FilterName = Literal["exact", "valid-at", "points"]
+
+
+class Rivals(NamedTuple):
+    """Pairs of a question and another answer that is known for it; each column is (pairs,)."""
+
+    question: Ids
+    answer: Ids
+
+
+class KnownAnswers:
+    """An index of facts that finds the known answers of questions."""
+
+    def __init__(self, known: Facts, filter_name: FilterName = "exact") -> None:
+        """Index the known facts, which must hold the inverses too if inverse questions are to be asked."""
+        self.filter_name = filter_name
+        self._predicates = int(known.predicate.max(initial=0)) + 1
+        self._span = int(max(known.start.max(initial=0), known.end.max(initial=0))) + 2
+        self._pairs = np.unique(self._pair(known))
+        self._intervals = np.unique(self._interval(known))
+        order = np.argsort(self._keys(known), kind="stable")
+        self._known = known.take(order)
+        self._sorted_keys = self._keys(self._known)
+
+    def rivals(self, questions: Facts) -> Rivals:
+        """Return every known answer of each question but the true one, each once."""
+        question, answer = self.answers(questions)
+        other = answer != questions.object[question]
+        return Rivals(question[other], answer[other])
+
+    def answers(self, questions: Facts) -> Rivals:
+        """Return every known answer of each question, the true one too, each once."""
+        keys = self._keys(questions)
+        first = np.searchsorted(self._sorted_keys, keys, side="left")
+        count = np.searchsorted(self._sorted_keys, keys, side="right") - first
+        question = np.repeat(np.arange(len(questions)), count)
+        row = np.arange(len(question)) + np.repeat(first - (np.cumsum(count) - count), count)
+        if self.filter_name != "exact":
+            holds = _holds_at_an_end(self._known, row, questions, question)
+            question, row = question[holds], row[holds]
+        return _distinct(question, self._known.object[row])
+
+    def _keys(self, facts: Facts) -> Ids:
+        """Return one number for what the filter compares, −1 where no known fact has it."""
+        pair = _place(self._pairs, self._pair(facts))
+        if self.filter_name != "exact":
+            return pair
+        interval = _place(self._intervals, self._interval(facts))
+        return np.where((pair < 0) | (interval < 0), -1, pair * len(self._intervals) + interval)
+
+    def _pair(self, facts: Facts) -> Ids:
+        # a predicate beyond every known one must not run into the numbers of the next subject
+        beyond = facts.predicate >= self._predicates
+        return np.where(beyond, -1, facts.subject * self._predicates + facts.predicate)
+
+    def _interval(self, facts: Facts) -> Ids:
+        beyond = (facts.start >= self._span) | (facts.end >= self._span)
+        return np.where(beyond, -1, (facts.start - UNKNOWN) * (self._span + 1) + (facts.end - UNKNOWN))
+
+
+def questions_of(facts: Facts, predicates: int, filter_name: FilterName = "exact") -> Facts:
+    """Return the questions that the facts ask, those of the inverses behind: the answer is in the column `object`."""
+    asked = facts_by_step(facts) if filter_name == "points" else facts
+    return asked.with_inverses(predicates)
+
+
+def facts_by_step(facts: Facts) -> Facts:
+    """Return each fact once for every step from its start to its end; at its known end only if the other is not."""
+    first, last = _bounds(facts, open_ends=False)
+    count = last - first + 1
+    row = np.repeat(np.arange(len(facts)), count)
+    step = np.arange(len(row)) + np.repeat(first - (np.cumsum(count) - count), count)
+    return Facts(facts.subject[row], facts.predicate[row], facts.object[row], step, step)
+
+
+def _place(sorted_values: Ids, values: Ids) -> Ids:
+    """Return the position of each value in the sorted distinct values, −1 where it is not among them."""
+    if len(sorted_values) == 0:
+        return np.full(len(values), -1)
+    place = np.minimum(np.searchsorted(sorted_values, values), len(sorted_values) - 1)
+    return np.where((sorted_values[place] == values) & (values >= 0), place, -1)
+
+
+def _bounds(facts: Facts, open_ends: bool) -> tuple[Ids, Ids]:
+    """Return the earlier and the later end of each fact; an unknown end is open, or the known one."""
+    far = np.iinfo(np.int64).max
+    start = np.where(facts.start == UNKNOWN, -far if open_ends else facts.end, facts.start)
+    end = np.where(facts.end == UNKNOWN, far if open_ends else facts.start, facts.end)
+    return np.minimum(start, end), np.maximum(start, end)
+
+
+def _holds_at_an_end(known: Facts, row: Ids, questions: Facts, question: Ids) -> NDArray[np.bool_]:
+    first, last = (bound[row] for bound in _bounds(known, open_ends=True))
+    holds = np.zeros(len(row), dtype=bool)
+    for ends in (questions.start, questions.end):
+        step = ends[question]
+        holds |= (step != UNKNOWN) & (first <= step) & (step <= last)
+    return holds
+
+
+def _distinct(question: Ids, answer: Ids) -> Rivals:
+    width = int(answer.max(initial=0)) + 1
+    pairs = np.unique(question * width + answer)
+    return Rivals(pairs // width, pairs % width)

@@ -1,0 +1,120 @@
+"""The missing piece of a fact: subject, object, predicate or time, scored by the one formula of the model.
+
+Every question is a fact with one column left open. The candidates for it are all entities, all predicates or all steps
+of the timeline, and `known_pieces` finds which of them are known already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foretime.data.dataset import Dataset
+from foretime.data.facts import UNKNOWN, Facts, Ids, inverse
+from foretime.evaluation.calibration import Candidates
+from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.ranking import batches, score_questions
+from foretime.models.base import Model, Queries, ScoreTerm
+
+Piece = Literal["subject", "object", "predicate", "time"]
+PIECES: tuple[Piece, ...] = get_args(Piece)
+QUERIES_AT_ONCE = 20_000
+"""How many (question, candidate) pairs are scored at once where each needs a query of its own."""
+
+
+def score_pieces(model: Model, dataset: Dataset, piece: Piece, facts: Facts) -> Tensor:
+    """Return the score of every candidate for the open piece of each fact, (facts, candidates).
+
+    What stands in the open column is not looked at. A fact with two ends is scored by the mean of both.
+    """
+    if piece == "object":
+        return score_questions(model, facts)
+    if piece == "subject":
+        turned = inverse(facts.predicate, len(dataset.predicates))
+        return score_questions(model, replace(facts, subject=facts.object, predicate=turned, object=facts.subject))
+    count = len(dataset.predicates) if piece == "predicate" else len(dataset.timeline)
+    rows = [
+        _score_one_by_one(model, _fill(part, piece, count)).view(-1, count)
+        for _, part in batches(facts, max(1, QUERIES_AT_ONCE // count))
+    ]
+    return torch.cat(rows) if rows else torch.empty(0, count)
+
+
+def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
+    """Return the terms of the score of each fact as it stands, (facts, 1) each, a mean over its known ends."""
+    first = np.where(facts.start == UNKNOWN, facts.end, facts.start)
+    second = np.where(facts.end == UNKNOWN, facts.start, facts.end)
+    object_ = torch.from_numpy(facts.object)[:, None]
+    terms, later = (
+        model.score_terms(
+            Queries(torch.from_numpy(facts.subject), torch.from_numpy(facts.predicate), torch.from_numpy(time)), object_
+        )
+        for time in (first, second)
+    )
+    return [ScoreTerm(a.name, a.weight, (a.scores + b.scores) / 2) for a, b in zip(terms, later, strict=True)]
+
+
+class KnownPieces:
+    """Finds which candidates for an open piece are known already, by some of the data set's facts."""
+
+    def __init__(self, dataset: Dataset, piece: Piece, known: Facts) -> None:
+        self.piece = piece
+        self._entities = len(dataset.entities)
+        self._index = KnownAnswers(self._turn(_timed(known) if piece == "time" else known))
+
+    def find(self, facts: Facts) -> tuple[Ids, Ids]:
+        """Return pairs of a fact's row and a known candidate of it, (pairs,) each."""
+        return self._index.answers(self._turn(facts))
+
+    def _turn(self, facts: Facts) -> Facts:
+        """Return the facts with the open piece in the column `object`, where the index looks for answers."""
+        if self.piece == "object":
+            return facts
+        if self.piece == "subject":
+            return replace(facts, subject=facts.object, object=facts.subject)
+        if self.piece == "predicate":
+            return replace(facts, predicate=facts.object, object=facts.predicate)
+        anytime = np.zeros_like(facts.start)
+        pair = facts.predicate * self._entities + facts.object
+        return Facts(facts.subject, pair, facts.start, anytime, anytime)
+
+
+@torch.inference_mode()
+def candidates(
+    model: Model, dataset: Dataset, piece: Piece, facts: Facts, batch_size: int = 256
+) -> Iterator[Candidates]:
+    """Yield the scores of all candidates of each fact's open piece, its known answers but the true one set to −∞."""
+    known = KnownPieces(dataset, piece, dataset.known())
+    for _, batch in batches(_timed(facts) if piece == "time" else facts, batch_size):
+        scores = score_pieces(model, dataset, piece, batch)
+        answer = batch.start if piece == "time" else getattr(batch, piece)
+        row, column = known.find(batch)
+        other = column != answer[row]
+        scores[torch.from_numpy(row[other]), torch.from_numpy(column[other])] = -torch.inf
+        yield Candidates(scores, torch.from_numpy(answer))
+
+
+def _timed(facts: Facts) -> Facts:
+    """Return the events of the facts as facts at one time."""
+    events = facts.events()
+    return Facts(events.subject, events.predicate, events.object, events.time, events.time)
+
+
+def _fill(facts: Facts, piece: Piece, count: int) -> Facts:
+    """Return each fact once for each candidate of the open piece."""
+    filled = facts.take(np.repeat(np.arange(len(facts)), count))
+    candidate = np.tile(np.arange(count), len(facts))
+    if piece == "predicate":
+        return replace(filled, predicate=candidate)
+    return replace(filled, start=candidate, end=candidate)
+
+
+def _score_one_by_one(model: Model, facts: Facts) -> Tensor:
+    """Return the score of each fact as it stands, (facts,)."""
+    terms = score_terms(model, facts)
+    return torch.stack([term.weight * term.scores[:, 0] for term in terms]).sum(0)

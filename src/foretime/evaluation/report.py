@@ -1,0 +1,124 @@
+"""What a ranking says: metrics with an interval, by direction, by predicate, and for what training never showed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.data.dataset import Dataset
+from foretime.data.facts import Facts
+from foretime.evaluation.filters import FilterName, KnownAnswers, questions_of
+from foretime.evaluation.ranking import Ranks, Scorer, rank
+
+HITS = (1, 3, 10)
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Means over questions, by realistic ranks."""
+
+    questions: int
+    mrr: float
+    hits: dict[str, float]
+
+    @classmethod
+    def of(cls, ranks: NDArray[np.float64]) -> Metrics:
+        """Return the metrics of the ranks; all zero for none."""
+        if len(ranks) == 0:
+            return cls(0, 0.0, {str(k): 0.0 for k in HITS})
+        return cls(len(ranks), float(np.mean(1.0 / ranks)), {str(k): float(np.mean(ranks <= k)) for k in HITS})
+
+
+@dataclass(frozen=True)
+class Report:
+    """The evaluation of one split under one filter."""
+
+    split: str
+    filter: str
+    all: Metrics
+    mrr_interval: tuple[float, float]
+    optimistic_mrr: float
+    pessimistic_mrr: float
+    objects: Metrics
+    subjects: Metrics
+    seen: Metrics
+    unseen: Metrics
+    predicates: dict[str, Metrics]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values for JSON."""
+        return asdict(self)
+
+
+def known_answers(dataset: Dataset, filter_name: FilterName) -> KnownAnswers:
+    """Return the index of all answers known in train, valid and test, in both directions."""
+    return KnownAnswers(dataset.known().with_inverses(len(dataset.predicates)), filter_name)
+
+
+def evaluate(
+    scorer: Scorer,
+    dataset: Dataset,
+    split: str = "test",
+    filter_name: FilterName = "exact",
+    batch_size: int = 256,
+) -> Report:
+    """Return the report of a scorer on a split of the data set, by the one protocol that every figure here follows."""
+    questions = questions_of(dataset.split(split), len(dataset.predicates), filter_name)
+    ranks = rank(scorer, questions, known_answers(dataset, filter_name), batch_size)
+    return summarize(ranks, questions, dataset, split, filter_name)
+
+
+def summarize(ranks: Ranks, questions: Facts, dataset: Dataset, split: str, filter_name: FilterName) -> Report:
+    """Return the report of ranks; `questions` holds a split's questions and, behind them, their inverses."""
+    values = ranks.realistic
+    inverse_asked = questions.predicate >= len(dataset.predicates)
+    unseen = unseen_in_train(questions, dataset)
+    return Report(
+        split=split,
+        filter=filter_name,
+        all=Metrics.of(values),
+        mrr_interval=bootstrap_mrr(values),
+        optimistic_mrr=Metrics.of(ranks.optimistic).mrr,
+        pessimistic_mrr=Metrics.of(ranks.pessimistic).mrr,
+        objects=Metrics.of(values[~inverse_asked]),
+        subjects=Metrics.of(values[inverse_asked]),
+        seen=Metrics.of(values[~unseen]),
+        unseen=Metrics.of(values[unseen]),
+        predicates=_by_predicate(values, questions.predicate % len(dataset.predicates), dataset),
+    )
+
+
+def unseen_in_train(questions: Facts, dataset: Dataset) -> NDArray[np.bool_]:
+    """Return which questions have a subject or an answer that no training fact has."""
+    seen = np.zeros(len(dataset.entities), dtype=bool)
+    seen[dataset.train.subject] = True
+    seen[dataset.train.object] = True
+    return ~(seen[questions.subject] & seen[questions.object])
+
+
+def bootstrap_mrr(ranks: NDArray[np.float64], seed: int = 0, resamples: int = RESAMPLES) -> tuple[float, float]:
+    """Return the 95 % interval of the MRR over resampled facts.
+
+    `ranks` holds the facts' questions and, behind them, their inverses: the two questions of a fact are drawn
+    together, because they are not independent.
+    """
+    if len(ranks) == 0:
+        return 0.0, 0.0
+    of_fact = (1.0 / ranks).reshape(2, -1).mean(axis=0)  # (facts,)
+    generator = np.random.default_rng(seed)
+    draws = [of_fact[generator.integers(len(of_fact), size=len(of_fact))].mean() for _ in range(resamples)]
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _by_predicate(ranks: NDArray[np.float64], predicate: NDArray[np.int64], dataset: Dataset) -> dict[str, Metrics]:
+    """Return the metrics of each predicate that was asked about, the most frequent first."""
+    order = np.argsort(predicate, kind="stable")
+    present, first = np.unique(predicate[order], return_index=True)
+    groups = np.split(ranks[order], first[1:])
+    found = {dataset.predicates.name(int(p)): Metrics.of(group) for p, group in zip(present, groups, strict=True)}
+    return dict(sorted(found.items(), key=lambda item: -item[1].questions))

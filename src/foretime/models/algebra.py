@@ -1,0 +1,32 @@
+"""Complex vectors kept as real ones: the real halves first, the imaginary halves behind them.
+
+Re⟨a, b̄⟩ is then the plain dot product of the two rows, so that scoring all objects is one real matrix product.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def multiply(a: Tensor, b: Tensor) -> Tensor:
+    """Return the complex product a ∘ b, (…, 2·rank)."""
+    a_re, a_im = a.chunk(2, dim=-1)
+    b_re, b_im = b.chunk(2, dim=-1)
+    return torch.cat([a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re], dim=-1)
+
+
+def lookup(table: Tensor, ids: Tensor) -> Tensor:
+    """Return the rows of the table, (…, width)."""
+    return functional.embedding(ids, table)
+
+
+def dot_objects(query: Tensor, table: Tensor, objects: Tensor | None) -> Tensor:
+    """Return the dot products of each query, (batch, width), with its candidates: (batch, candidates).
+
+    Without `objects`, (batch, candidates), the candidates are all rows of the table.
+    """
+    if objects is None:
+        return query @ table.T
+    return torch.einsum("bw,bcw->bc", query, lookup(table, objects))

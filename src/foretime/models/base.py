@@ -1,0 +1,103 @@
+"""What a model is: named score terms, named penalties, and nothing about files, filters or optimisers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from foretime.config import Section
+
+
+class Sizes(NamedTuple):
+    """How many of each thing a model has to know; `predicates` counts inverses too."""
+
+    entities: int
+    predicates: int
+    times: int
+
+
+class Queries(NamedTuple):
+    """Questions `(subject, predicate, ?, time)` as ids, each (batch,)."""
+
+    subject: Tensor
+    predicate: Tensor
+    time: Tensor
+
+
+class ScoreTerm(NamedTuple):
+    """One named summand of a score: (batch, candidates), and how much it weighs."""
+
+    name: str
+    weight: float
+    scores: Tensor
+
+
+class Part(NamedTuple):
+    """A model within a model that has a softmax of its own in training, and how much its loss weighs."""
+
+    name: str
+    weight: float
+    model: Model
+
+
+class ModelOptions(Section):
+    """The options that every model has; a model's own file may add some."""
+
+    rank: int = Field(default=200, ge=1, le=10_000)
+    """Complex numbers in an embedding (for real models: real numbers)."""
+    init_scale: float = Field(default=0.01, gt=0.0)
+    """The standard deviation of the initial weights."""
+
+
+class Model(nn.Module, ABC):
+    """Scores every candidate object of a question.
+
+    Only objects are predicted: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`. A model is one file: its options, its
+    formula in `score_terms`, its penalties, and the weights that these have when a configuration names none.
+    """
+
+    Options: ClassVar[type[ModelOptions]] = ModelOptions
+    uses_time: ClassVar[bool]
+    default_penalties: ClassVar[dict[str, float]] = {}
+
+    @abstractmethod
+    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
+        super().__init__()
+
+    @abstractmethod
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the terms of the score, the only formula of the model.
+
+        `objects` is (batch, candidates); without it every entity is a candidate. The tensors returned are the
+        caller's, who may overwrite them.
+        """
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return the unweighted penalties by name, each a mean over the questions; `objects` is (batch,)."""
+        return {}
+
+    def parts(self) -> list[Part]:
+        """Return the models that train side by side, each under its own softmax: by default the model alone."""
+        return [Part("", 1.0, self)]
+
+    def constrain_(self) -> None:
+        """Bring the weights back to where they may be, after a step: by default they may be anywhere."""
+
+    def score_objects(self, queries: Queries, objects: Tensor | None = None) -> Tensor:
+        """Return the weighted sum of the score terms, (batch, candidates). Final: not to be overridden."""
+        total: Tensor | None = None
+        for term in self.score_terms(queries, objects):
+            weighted = term.scores if term.weight == 1.0 else term.scores.mul_(term.weight)
+            total = weighted if total is None else total.add_(weighted)
+        if total is None:
+            raise TypeError(f"{type(self).__name__}.score_terms returned no term")
+        return total
+
+
+def embedding(count: int, width: int, scale: float, generator: torch.Generator) -> nn.Parameter:
+    """Return a table of `count` vectors drawn from a normal distribution with the standard deviation `scale`."""
+    return nn.Parameter(torch.randn(count, width, generator=generator).mul_(scale))

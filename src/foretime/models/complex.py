@@ -1,0 +1,42 @@
+"""ComplEx."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from foretime.models.algebra import dot_objects, lookup, multiply
+from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.penalties import n3
+
+
+class ComplEx(Model):
+    """ComplEx: «Complex Embeddings for Simple Link Prediction», Trouillon et al., ICML 2016.
+
+    A predicate turns and stretches the subject in the complex plane; a good object is what lies there. It knows no
+    time: an event is as likely on any day.
+
+        score(s, p, o) = Re⟨s, p, ō⟩
+    """
+
+    uses_time: ClassVar[bool] = False
+    default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01}
+
+    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
+        super().__init__(sizes, options, generator)
+        width = 2 * options.rank
+        self.entities = embedding(sizes.entities, width, options.init_scale, generator)
+        self.predicates = embedding(sizes.predicates, width, options.init_scale, generator)
+
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the one term, `static`."""
+        subject = lookup(self.entities, queries.subject)
+        query = multiply(subject, lookup(self.predicates, queries.predicate))  # (batch, width)
+        return [ScoreTerm("static", 1.0, dot_objects(query, self.entities, objects))]
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return `n3` of subject, predicate and object."""
+        subject, object_ = lookup(self.entities, torch.stack([queries.subject, objects]))
+        return {"n3": n3(subject, lookup(self.predicates, queries.predicate), object_)}

@@ -1,0 +1,70 @@
+"""LCGE."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from foretime.models.base import Model, ModelOptions, Part, Queries, ScoreTerm, Sizes
+from foretime.models.complex import ComplEx
+from foretime.models.tntcomplex import TNTComplEx
+
+
+class LCGEOptions(ModelOptions):
+    """The options of LCGE: `rank` is the paper's d."""
+
+    commonsense_rank: int = Field(default=0, ge=0, le=10_000)
+    """The paper's k, the rank of the concept embeddings; 0 for half of `rank`."""
+    commonsense_weight: float = Field(default=0.5, ge=0.0)
+    """The paper's λ, the weight of commonsense in the loss and in the prediction; 0 leaves commonsense out (−TIS)."""
+
+
+class LCGE(Model):
+    """LCGE: «Logic and Commonsense-Guided Temporal Knowledge Graph Completion», Niu and Li, AAAI 2023.
+
+    An event is judged twice: as an event of its time (Eq. 10), and as something that such subjects do to such objects
+    at all (Eq. 11), by smaller concept embeddings of its own that know no time (Eq. 15).
+
+        score(s, p, o, t) = Re⟨s, p ∘ t + pᵣ, ō⟩ + λ Re⟨s_c, p_c, ō_c⟩
+    """
+
+    Options: ClassVar[type[ModelOptions]] = LCGEOptions
+    uses_time: ClassVar[bool] = True
+    default_penalties: ClassVar[dict[str, float]] = {
+        "event_n3": 0.01,
+        "event_smoothness": 0.01,
+        "commonsense_n3": 0.1,
+    }
+
+    def __init__(self, sizes: Sizes, options: LCGEOptions, generator: torch.Generator) -> None:
+        super().__init__(sizes, options, generator)
+        small = options.model_copy(update={"rank": options.commonsense_rank or max(1, options.rank // 2)})
+        self.commonsense_weight = options.commonsense_weight
+        self.event = TNTComplEx(sizes, options, generator)
+        self.commonsense = ComplEx(sizes, small, generator)
+
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the terms `event` (E1) and, unless its weight is zero, `commonsense` (E2)."""
+        return [
+            ScoreTerm(part.name, part.weight, term.scores)
+            for part in self.parts()
+            for term in part.model.score_terms(queries, objects)
+        ]
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return the penalties of both parts: `event_n3`, `event_smoothness`, `commonsense_n3`."""
+        return {
+            f"{part.name}_{name}": penalty
+            for part in self._all_parts()
+            for name, penalty in part.model.penalties(queries, objects).items()
+        }
+
+    def parts(self) -> list[Part]:
+        """Return the event part and, unless its weight is zero, the commonsense part."""
+        return [part for part in self._all_parts() if part.weight > 0.0]
+
+    def _all_parts(self) -> list[Part]:
+        return [Part("event", 1.0, self.event), Part("commonsense", self.commonsense_weight, self.commonsense)]

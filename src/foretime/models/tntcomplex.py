@@ -1,0 +1,48 @@
+"""TNTComplEx."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from foretime.models.algebra import dot_objects, lookup, multiply
+from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.penalties import n3, smoothness
+
+
+class TNTComplEx(Model):
+    """TNTComplEx: «Tensor Decompositions for Temporal Knowledge Base Completion», Lacroix et al., ICLR 2020.
+
+    Some of what a predicate says depends on the time and some does not, so the predicate has two vectors, and the time
+    turns and stretches only the first.
+
+        score(s, p, o, t) = Re⟨s, p ∘ t + pᵣ, ō⟩
+    """
+
+    uses_time: ClassVar[bool] = True
+    default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01, "smoothness": 0.01}
+
+    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
+        super().__init__(sizes, options, generator)
+        width = 2 * options.rank
+        self.entities = embedding(sizes.entities, width, options.init_scale, generator)
+        self.timed_predicates = embedding(sizes.predicates, width, options.init_scale, generator)
+        self.lasting_predicates = embedding(sizes.predicates, width, options.init_scale, generator)
+        self.times = embedding(sizes.times, width, options.init_scale, generator)
+
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the one term, `event`."""
+        timed, lasting = self._predicates(queries)
+        query = multiply(lookup(self.entities, queries.subject), timed + lasting)  # (batch, width)
+        return [ScoreTerm("event", 1.0, dot_objects(query, self.entities, objects))]
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return `n3` of subject, both predicate vectors and object, and `smoothness` of the times."""
+        subject, object_ = lookup(self.entities, torch.stack([queries.subject, objects]))
+        return {"n3": n3(subject, *self._predicates(queries), object_), "smoothness": smoothness(self.times)}
+
+    def _predicates(self, queries: Queries) -> tuple[Tensor, Tensor]:
+        timed = multiply(lookup(self.timed_predicates, queries.predicate), lookup(self.times, queries.time))
+        return timed, lookup(self.lasting_predicates, queries.predicate)

@@ -1,0 +1,217 @@
+"""Answers: a question with one piece left open goes in as labels, ranked labelled candidates come out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foretime.data.dataset import Dataset
+from foretime.data.facts import UNKNOWN, Facts, empty_facts, inverse
+from foretime.errors import QuestionError, RunError
+from foretime.evaluation.pieces import PIECES, KnownPieces, Piece, score_pieces, score_terms
+from foretime.evaluation.ranking import batches
+from foretime.models import Model
+from foretime.training import RunFolder, load_model
+
+Known = Literal["mark", "hide"]
+SPLITS = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A fact with one piece left open. In a graph of intervals `start` and `end` may stand in place of `time`."""
+
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    time: str | None = None
+    start: str | None = None
+    end: str | None = None
+
+    def open_piece(self) -> Piece:
+        """Return the piece that is left open."""
+        timed = self.time is not None or self.start is not None or self.end is not None
+        given = {"subject": self.subject, "predicate": self.predicate, "object": self.object}
+        missing = [name for name, value in given.items() if value is None] + ([] if timed else ["time"])
+        if not missing:
+            raise QuestionError("nothing is left open; leave out the piece that you ask for")
+        if len(missing) > 1:
+            raise QuestionError(
+                f"{', '.join(missing[:-1])} and {missing[-1]} are left open; give all of {', '.join(PIECES)} but one"
+            )
+        return cast(Piece, missing[0])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A candidate for the open piece of a question.
+
+    `confidence` is the calibrated probability that it is the true answer among those not known yet; an answer that
+    train or valid know has none. `known` names the split that has it. `terms` add up to `score`.
+    """
+
+    rank: int
+    name: str
+    score: float
+    confidence: float | None
+    known: str | None
+    terms: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain values for JSON."""
+        return asdict(self)
+
+
+class Predictor:
+    """Answers questions on labels with the best weights of a run."""
+
+    def __init__(self, model: Model, dataset: Dataset, temperatures: dict[str, float]) -> None:
+        self.model = model
+        self.dataset = dataset
+        self.temperatures = temperatures
+        self._known: dict[tuple[str, Piece], KnownPieces] = {}
+
+    @classmethod
+    def open(cls, run: RunFolder | Path | str) -> Predictor:
+        """Return the predictor of a run folder. A run without a report answers with uncalibrated confidence."""
+        folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+        config, dataset = folder.config(), folder.dataset()
+        return cls(load_model(folder, config, dataset), dataset, _temperatures(folder))
+
+    def complete(self, *, top: int = 10, known: Known = "mark", **pieces: str | None) -> list[Answer]:
+        """Return the best answers to one question, best first.
+
+        `pieces` are those of `Question`: all of subject, predicate, object and time but one.
+        """
+        return self.complete_many([Question(**pieces)], top, known)[0]
+
+    @torch.inference_mode()
+    def complete_many(self, questions: Sequence[Question], top: int = 10, known: Known = "mark") -> list[list[Answer]]:
+        """Return the best answers to each question; questions of one kind are scored together."""
+        if top < 1:
+            raise QuestionError(f"top is {top}; ask for at least 1 answer")
+        if known not in get_args(Known):
+            raise QuestionError(f"known is {known!r}; it may be 'mark' or 'hide'")
+        kinds = [question.open_piece() for question in questions]
+        answers: list[list[Answer]] = [[] for _ in questions]
+        for piece in PIECES:
+            rows = [row for row, kind in enumerate(kinds) if kind == piece]
+            facts = self._facts([questions[row] for row in rows], piece)
+            for part, batch in batches(facts, 256):
+                for row, found in zip(rows[part], self._answer(piece, batch, top, known), strict=True):
+                    answers[row] = found
+        return answers
+
+    def check(self, question: Question) -> None:
+        """Raise `QuestionError` if the question cannot be answered: an unknown name, a time out of range."""
+        self._facts([question], question.open_piece())
+
+    def _facts(self, questions: list[Question], piece: Piece) -> Facts:
+        """Return the questions as ids, 0 in the open column."""
+        if not questions:
+            return empty_facts()
+        entities, predicates = self.dataset.entities, self.dataset.predicates
+        rows = [
+            (
+                0 if piece == "subject" else entities.id(cast(str, question.subject)),
+                0 if piece == "predicate" else predicates.id(cast(str, question.predicate)),
+                0 if piece == "object" else entities.id(cast(str, question.object)),
+                *((0, 0) if piece == "time" else self._steps(question)),
+            )
+            for question in questions
+        ]
+        return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
+
+    def _steps(self, question: Question) -> tuple[int, int]:
+        step = self.dataset.timeline.step
+        if question.time is not None:
+            if question.start is not None or question.end is not None:
+                raise QuestionError("give either a time, or a start and an end, not both")
+            return step(question.time), step(question.time)
+        return (
+            UNKNOWN if question.start is None else step(question.start),
+            UNKNOWN if question.end is None else step(question.end),
+        )
+
+    def _answer(self, piece: Piece, facts: Facts, top: int, known: Known) -> list[list[Answer]]:
+        scores = score_pieces(self.model, self.dataset, piece, facts)  # (facts, candidates)
+        splits = {split: self._known_mask(split, piece, facts, scores) for split in SPLITS}
+        settled = splits["train"] | splits["valid"]
+        open_scores = scores.masked_fill(settled, -torch.inf)
+        confidence = torch.softmax(open_scores / self.temperatures[piece], dim=1)
+        shown = open_scores if known == "hide" else scores
+        best, columns = shown.topk(min(top, scores.shape[1]), dim=1)
+        terms = self._terms(piece, facts, columns)
+        return [
+            [
+                self._one_answer(piece, row, place, int(column), scores, confidence, splits, terms)
+                for place, column in enumerate(columns[row])
+                if best[row, place] > -torch.inf
+            ]
+            for row in range(len(facts))
+        ]
+
+    def _one_answer(
+        self, piece: Piece, row: int, place: int, column: int, scores: Tensor, confidence: Tensor,
+        splits: dict[str, Tensor], terms: dict[str, Tensor],
+    ) -> Answer:  # fmt: skip
+        known = next((split for split in SPLITS if bool(splits[split][row, column])), None)
+        return Answer(
+            rank=place + 1,
+            name=self._label(piece, column),
+            score=float(scores[row, column]),
+            confidence=None if known in ("train", "valid") else float(confidence[row, column]),
+            known=known,
+            terms={name: float(values[row, place]) for name, values in terms.items()},
+        )
+
+    def _known_mask(self, split: str, piece: Piece, facts: Facts, scores: Tensor) -> Tensor:
+        """Return which candidates the facts of a split know already, (facts, candidates)."""
+        if (split, piece) not in self._known:
+            self._known[split, piece] = KnownPieces(self.dataset, piece, self.dataset.split(split))
+        mask = torch.zeros(scores.shape, dtype=torch.bool)
+        row, column = self._known[split, piece].find(facts)
+        mask[torch.from_numpy(row), torch.from_numpy(column)] = True
+        return mask
+
+    def _terms(self, piece: Piece, facts: Facts, columns: Tensor) -> dict[str, Tensor]:
+        """Return each weighted term of the score of the chosen candidates, (facts, chosen)."""
+        filled = facts.take(np.repeat(np.arange(len(facts)), columns.shape[1]))
+        chosen = columns.reshape(-1).numpy()
+        columns_filled = ("start", "end") if piece == "time" else (piece,)
+        filled = replace(filled, **dict.fromkeys(columns_filled, chosen))
+        if piece == "subject":
+            turned = inverse(filled.predicate, len(self.dataset.predicates))
+            filled = replace(filled, subject=filled.object, predicate=turned, object=filled.subject)
+        return {
+            term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in score_terms(self.model, filled)
+        }
+
+    def _label(self, piece: Piece, candidate: int) -> str:
+        if piece == "predicate":
+            return self.dataset.predicates.name(candidate)
+        if piece == "time":
+            return self.dataset.timeline.label(candidate)
+        return self.dataset.entities.name(candidate)
+
+
+def _temperatures(run: RunFolder) -> dict[str, float]:
+    """Return the temperature of each piece by the report of a run; 1 for all without one."""
+    if not run.report_file.exists():
+        return dict.fromkeys(PIECES, 1.0)
+    report: Any = run.report()
+    found = report.get("temperatures") if isinstance(report, dict) else None
+    if not isinstance(found, dict) or set(found) != set(PIECES) or not all(_is_positive(found[p]) for p in PIECES):
+        raise RunError(f"{run.report_file}: has no temperatures; make it anew with foretime train --resume {run.path}")
+    return found
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < math.inf

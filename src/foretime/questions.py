@@ -1,0 +1,163 @@
+"""Many questions at once: a file of questions in, a file of answers out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foretime.errors import QuestionError
+from foretime.files import write_bytes, write_text
+from foretime.predict import Answer, Predictor, Question
+
+FIELDS = ("subject", "predicate", "object", "time", "start", "end")
+ANSWER_FIELDS = (*FIELDS, "rank", "answer", "confidence", "score", "known")
+OPEN = ("", "?")
+"""What stands in a question's open column."""
+SHOWN_AT_MOST = 20
+
+
+@dataclass(frozen=True)
+class PlacedQuestion:
+    """A question and where it stands in its file."""
+
+    place: str
+    question: Question
+
+
+def read_questions(path: Path) -> list[PlacedQuestion]:
+    """Return the questions of a TSV, CSV or JSON Lines file.
+
+    TSV and CSV files have a header of some of the columns subject, predicate, object, time, start, end; the open piece
+    is empty or `?`. JSON Lines have an object with some of these keys in each line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise QuestionError(f"{path}: no such file of questions") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise QuestionError(f"{path}: cannot be read as UTF-8 text: {error}") from None
+    rows = _json_rows(path, text) if path.suffix in (".jsonl", ".ndjson") else _table_rows(path, text)
+    questions = [PlacedQuestion(place, _question(place, row)) for place, row in rows]
+    if not questions:
+        raise QuestionError(f"{path}: no question in the file; write a header and one question in each line")
+    return questions
+
+
+def answer_file(predictor: Predictor, path: Path, out: Path, top: int, known: str) -> int:
+    """Answer every question of a file, write the answers to another, and return how many questions there were.
+
+    Every question is checked before any is answered; the wrong ones are reported together.
+    """
+    writer = _writer(out)
+    questions = read_questions(path)
+    _check(predictor, questions)
+    answers = predictor.complete_many([placed.question for placed in questions], top, known)  # type: ignore[arg-type]
+    pairs = [(placed.question, found) for placed, found in zip(questions, answers, strict=True)]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    writer(out, list(answer_rows(pairs)))
+    return len(questions)
+
+
+def answer_rows(pairs: Iterable[tuple[Question, list[Answer]]]) -> Iterator[dict[str, Any]]:
+    """Yield one flat row for each answer, its question's pieces repeated."""
+    for question, answers in pairs:
+        asked = {name: getattr(question, name) for name in FIELDS}
+        for answer in answers:
+            yield {
+                **asked,
+                "rank": answer.rank,
+                "answer": answer.name,
+                "confidence": answer.confidence,
+                "score": answer.score,
+                "known": answer.known,
+            }
+
+
+def _check(predictor: Predictor, questions: list[PlacedQuestion]) -> None:
+    problems = []
+    for placed in questions:
+        try:
+            predictor.check(placed.question)
+        except QuestionError as error:
+            problems.append(f"{placed.place}: {error}")
+    if problems:
+        shown = problems[:SHOWN_AT_MOST]
+        more = [f"… and {len(problems) - len(shown)} more"] if len(problems) > len(shown) else []
+        raise QuestionError("\n".join([*shown, *more]))
+
+
+def _question(place: str, row: dict[str, Any]) -> Question:
+    unknown = sorted(set(row) - set(FIELDS))
+    if unknown:
+        raise QuestionError(f"{place}: unknown column {unknown[0]!r}; the columns are {', '.join(FIELDS)}")
+    return Question(**{name: str(value) for name, value in row.items() if value is not None and value not in OPEN})
+
+
+def _table_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    first = text.split("\n", 1)[0]
+    tabs = "\t" in first or path.suffix == ".tsv"
+    quoting: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {}
+    reader = csv.reader(io.StringIO(text, newline=""), **quoting)
+    header = next(reader, [])
+    if not set(header) & set(FIELDS):
+        raise QuestionError(f"{path}:1: the first line must name the columns, some of {', '.join(FIELDS)}")
+    for cells in reader:
+        if not cells:
+            continue
+        place = f"{path}:{reader.line_num}"
+        if len(cells) != len(header):
+            raise QuestionError(f"{place}: expected {len(header)} fields as in the header, found {len(cells)}")
+        yield place, dict(zip(header, cells, strict=True))
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise QuestionError(f"{path}:{number}: not valid JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise QuestionError(f"{path}:{number}: expected a JSON object with some of the keys {', '.join(FIELDS)}")
+        yield f"{path}:{number}", row
+
+
+def _writer(out: Path) -> Any:
+    writers = {".tsv": _write_tsv, ".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}
+    found = writers.get(out.suffix)
+    if found is None:
+        raise QuestionError(f"{out}: answers are written as {', '.join(writers)}; end the name with one of these")
+    return found
+
+
+def _write_tsv(out: Path, rows: list[dict[str, Any]]) -> None:
+    lines = ["\t".join(ANSWER_FIELDS)]
+    lines += ["\t".join("" if row[name] is None else str(row[name]) for name in ANSWER_FIELDS) for row in rows]
+    write_text(out, "\n".join(lines) + "\n")
+
+
+def _write_csv(out: Path, rows: list[dict[str, Any]]) -> None:
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, ANSWER_FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(out, stream.getvalue())
+
+
+def _write_jsonl(out: Path, rows: list[dict[str, Any]]) -> None:
+    write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def _write_parquet(out: Path, rows: list[dict[str, Any]]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), sink)
+    write_bytes(out, sink.getvalue().to_pybytes())

@@ -1,0 +1,80 @@
+"""Checkpoints: weights, optimiser and progress in one safetensors file, from which training goes on bit for bit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from foretime.errors import RunError
+from foretime.files import write_bytes
+
+MODEL = "model."
+OPTIMIZER = "optimizer."
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training has come: `step` steps of `epoch` (from 1) are done."""
+
+    epoch: int = 1
+    step: int = 0
+    best_epoch: int = 0
+    best_mrr: float = -1.0
+    evaluations_since_best: int = 0
+    seconds: float = 0.0
+    finished: bool = False
+    sums: dict[str, float] = field(default_factory=dict)
+    """Sums of the losses and penalties over the steps of the epoch so far."""
+
+
+def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None, progress: Progress) -> None:
+    """Write a checkpoint atomically; without an optimiser it holds the weights only."""
+    tensors = {MODEL + name: value.detach().contiguous() for name, value in model.state_dict().items()}
+    if optimizer is not None:
+        for index, state in optimizer.state_dict()["state"].items():
+            tensors |= {f"{OPTIMIZER}{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
+    metadata = {"progress": json.dumps(asdict(progress))}
+    write_bytes(path, safetensors.torch.save(tensors, metadata))
+
+
+def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> Progress:
+    """Put a checkpoint's weights (and optimiser state) in place, and return its progress."""
+    tensors, progress = _read(path)
+    weights = {name.removeprefix(MODEL): value for name, value in tensors.items() if name.startswith(MODEL)}
+    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    found = {name: tuple(value.shape) for name, value in weights.items()}
+    if expected != found:
+        different = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+        raise RunError(f"{path}: the weights do not fit the run's configuration, in {', '.join(different)}")
+    model.load_state_dict(weights)
+    if optimizer is not None:
+        _load_optimizer(optimizer, tensors)
+    return progress
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], Progress]:
+    if not path.is_file():
+        raise RunError(f"{path}: no such checkpoint; is this the folder of a run that has begun training?")
+    try:
+        with safetensors.safe_open(path, framework="pt") as stream:
+            metadata = stream.metadata() or {}
+            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118, not a dict
+        return tensors, Progress(**json.loads(metadata["progress"]))
+    except (safetensors.SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise RunError(f"{path}: damaged checkpoint ({error}); restore the file or train again") from None
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Any]] = {}
+    for name, value in tensors.items():
+        if name.startswith(OPTIMIZER):
+            index, key = name.removeprefix(OPTIMIZER).split(".", 1)
+            state.setdefault(int(index), {})[key] = value
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

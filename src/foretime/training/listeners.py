@@ -1,0 +1,100 @@
+"""Who is told how a training goes on: a terminal, TensorBoard, a notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from foretime.errors import ConfigError
+
+
+class Plan(NamedTuple):
+    """What lies before a training: epochs, steps and questions in each, and where it goes on."""
+
+    epochs: int
+    steps: int
+    questions: int
+    epoch: int
+    step: int
+    best_mrr: float | None
+
+
+class Listener:
+    """Hears of every step, epoch and stage of a training; a subclass does something with it."""
+
+    def begin(self, plan: Plan) -> None:
+        """Training starts, or goes on where it was interrupted."""
+
+    def step(self, epoch: int, step: int, loss: float) -> None:
+        """A step is done; the loss is a mean over the epoch so far."""
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """An epoch is done; the record is its line of the trace."""
+
+    def stage(self, text: str) -> None:
+        """Something else begins, such as ranking valid."""
+
+    def end(self) -> None:
+        """Training is over, for whatever reason."""
+
+    def stop_wanted(self) -> bool:
+        """Whether training should save its state and stop after this step."""
+        return False
+
+
+class Listeners(Listener):
+    """Several listeners as one."""
+
+    def __init__(self, listeners: list[Listener]) -> None:
+        self._listeners = listeners
+
+    def begin(self, plan: Plan) -> None:
+        """Tell all."""
+        for listener in self._listeners:
+            listener.begin(plan)
+
+    def step(self, epoch: int, step: int, loss: float) -> None:
+        """Tell all."""
+        for listener in self._listeners:
+            listener.step(epoch, step, loss)
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Tell all."""
+        for listener in self._listeners:
+            listener.epoch(record)
+
+    def stage(self, text: str) -> None:
+        """Tell all."""
+        for listener in self._listeners:
+            listener.stage(text)
+
+    def end(self) -> None:
+        """Tell all."""
+        for listener in self._listeners:
+            listener.end()
+
+    def stop_wanted(self) -> bool:
+        """Whether one of them wants to stop."""
+        return any(listener.stop_wanted() for listener in self._listeners)
+
+
+class TensorBoard(Listener):
+    """Writes the trace as TensorBoard scalars (needs the extra `tensorboard`)."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise ConfigError("TensorBoard is not installed; pip install 'foretime[tensorboard]'") from None
+        self._writer = SummaryWriter(str(folder / "tensorboard"))
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Write every number of the record."""
+        for name, value in record.items():
+            if name != "epoch" and isinstance(value, int | float):
+                self._writer.add_scalar(name, value, record["epoch"])
+        self._writer.flush()
+
+    def end(self) -> None:
+        """Close the files."""
+        self._writer.close()

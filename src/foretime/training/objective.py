@@ -1,0 +1,97 @@
+"""The loss: cross entropy of the model's own score terms plus its weighted penalties, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from foretime.errors import ConfigError, suggestion
+from foretime.models.base import Model, Queries
+from foretime.training.batches import Batch
+
+
+class Loss(NamedTuple):
+    """A loss to be minimised, (), and its parts by name for the trace, not weighted."""
+
+    total: Tensor
+    named: dict[str, Tensor]
+
+
+class CountedCrossEntropy(torch.autograd.Function):
+    """Softmax cross entropy of distinct questions, each with all its answers: the scores are overwritten.
+
+    The loss is a mean over (question, answer) pairs, Σ (log Σ exp score[row] − score[row, answer]) / pairs. Equal
+    questions share a row of scores, so that they cost one product with the entities instead of many, with the same
+    gradient. Forward turns the scores into their own gradient in place, so no second matrix of that size is kept.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, row: Tensor, answer: Tensor, weight: float) -> Tensor:
+        """Return weight · mean loss; `scores` is (rows, entities), `row` and `answer` are (pairs,)."""
+        share = weight / len(row)
+        answer_scores = scores[row, answer].double().sum()
+        largest = scores.amax(dim=1, keepdim=True)
+        total = scores.sub_(largest).exp_().sum(dim=1, keepdim=True)  # (rows, 1)
+        count = torch.zeros(len(scores)).index_add_(0, row, torch.ones(len(row)))
+        log_total = (total.log() + largest)[:, 0].double()  # (rows,)
+        scores.mul_((count[:, None] / total).mul_(share))
+        scores.index_put_((row, answer), torch.tensor(-share), accumulate=True)
+        ctx.save_for_backward(scores)
+        loss = (count * log_total).sum() - answer_scores
+        return (loss * share).to(scores.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None]:
+        """Return the gradient of the scores that forward left in their place."""
+        (gradient,) = ctx.saved_tensors
+        return (gradient if float(grad_output) == 1.0 else gradient * grad_output), None, None, None
+
+
+def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1.0) -> Tensor:
+    """Return weight · the mean cross entropy of (question, answer) pairs; `scores`, (rows, entities), is overwritten.
+
+    The weight goes in here, not on the result, because the gradient is written once, already weighted.
+    """
+    return CountedCrossEntropy.apply(scores, row, answer, weight)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def loss_each(model: Model, batches: list[Batch], weights: dict[str, float]) -> Loss:
+    """Return Σ over the parts of weight · (cross entropy + penalties), each part on its own batch (Eqs. 12–14)."""
+    losses = []
+    for part, batch in zip(model.parts(), batches, strict=True):
+        prefix = f"{part.name}_" if part.name else ""
+        losses.append(_loss(part.model, batch, weights, part.weight, prefix))
+    named = {name: value for loss in losses for name, value in loss.named.items()}
+    return Loss(torch.stack([loss.total for loss in losses]).sum(), named)
+
+
+def loss_joint(model: Model, batch: Batch, weights: dict[str, float]) -> Loss:
+    """Return the cross entropy of the whole score in one softmax, plus the penalties."""
+    return _loss(model, batch, weights)
+
+
+def check_penalties(model: Model, weights: dict[str, float]) -> None:
+    """Raise `ConfigError` unless the configured weights and the model's penalties have the same names."""
+    first = torch.zeros(1, dtype=torch.int64)
+    with torch.no_grad():
+        names = set(model.penalties(Queries(first, first, first), first))
+    for name in sorted(set(weights) - names):
+        raise ConfigError(f"unknown key penalties.{name}{suggestion(name, names)}; this model has {_listed(names)}")
+    for name in sorted(names - set(weights)):
+        raise ConfigError(f"penalties.{name} is missing: write its weight, 0 to switch it off")
+
+
+def _loss(model: Model, batch: Batch, weights: dict[str, float], part_weight: float = 1.0, prefix: str = "") -> Loss:
+    weight = part_weight * batch.scale
+    total = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects, weight)
+    named = {f"{prefix}loss": total.detach() / weight}
+    for name, penalty in model.penalties(batch.questions, batch.objects).items():
+        named[prefix + name] = penalty.detach()
+        total = total + weight * weights[prefix + name] * penalty
+    return Loss(total, named)
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "no penalties"

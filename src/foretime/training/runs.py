@@ -1,0 +1,110 @@
+"""A run is a folder: its configuration, its graph, its trace, its checkpoints and its report.
+
+config.toml         every setting of the run, written out
+graph.json          names and timeline
+facts.safetensors   the facts of the three splits as ids
+trace.jsonl         one line for each epoch
+last.safetensors    weights, optimiser and progress: where `--resume` goes on
+best.safetensors    the weights of the epoch with the best MRR on valid
+report.json         the evaluation of the best weights, and the calibration
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from foretime.config import Config, config_text, read_config
+from foretime.data.dataset import Dataset
+from foretime.errors import RunError
+from foretime.files import write_json, write_text
+
+
+class RunFolder:
+    """The files of one run."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.config_file = self.path / "config.toml"
+        self.trace_file = self.path / "trace.jsonl"
+        self.last_file = self.path / "last.safetensors"
+        self.best_file = self.path / "best.safetensors"
+        self.report_file = self.path / "report.json"
+
+    @classmethod
+    def create(cls, path: Path | str, config: Config, dataset: Dataset) -> RunFolder:
+        """Return a new run folder with its configuration and graph; one that holds a run already is an error."""
+        cls.check_free(path)
+        run = cls(path)
+        run.path.mkdir(parents=True, exist_ok=True)
+        dataset.save(run.path)
+        # the configuration comes last: a folder that has it has everything that a resumption needs
+        write_text(run.config_file, config_text(config))
+        return run
+
+    @classmethod
+    def check_free(cls, path: Path | str) -> None:
+        """Raise `RunError` if no new run can be made in the folder."""
+        run = cls(path)
+        if run.config_file.exists():
+            raise RunError(
+                f"{run.path} already holds a run; go on with it by --resume {run.path}, or name another folder"
+            )
+        if run.path.exists() and not run.path.is_dir():
+            raise RunError(f"{run.path} is a file; name a folder for the run")
+
+    @classmethod
+    def open(cls, path: Path | str) -> RunFolder:
+        """Return the run in an existing folder."""
+        run = cls(path)
+        if not run.path.is_dir():
+            raise RunError(f"{run.path}: no such run folder")
+        if not run.config_file.is_file():
+            raise RunError(f"{run.path}: not a run folder, it has no config.toml; name a folder that training has made")
+        return run
+
+    def config(self) -> Config:
+        """Return the configuration of the run."""
+        return read_config(self.config_file)
+
+    def dataset(self) -> Dataset:
+        """Return the graph of the run."""
+        return Dataset.load(self.path)
+
+    def trace(self) -> list[dict[str, Any]]:
+        """Return the lines of the trace, one for each finished epoch."""
+        if not self.trace_file.exists():
+            return []
+        lines = self.trace_file.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def append_trace(self, record: dict[str, Any]) -> None:
+        """Add a line to the trace."""
+        with self.trace_file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def rewind_trace(self, epoch: int) -> None:
+        """Drop the lines of the epoch and of later ones, which are about to be trained again."""
+        kept = [record for record in self.trace() if record["epoch"] < epoch]
+        write_text(self.trace_file, "".join(json.dumps(record) + "\n" for record in kept))
+
+    def report(self) -> dict[str, Any]:
+        """Return the report of a finished run."""
+        try:
+            return json.loads(self.report_file.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+        except FileNotFoundError:
+            raise RunError(
+                f"{self.path}: the run is not finished; go on with foretime train --resume {self.path}"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise RunError(
+                f"{self.report_file}: damaged report ({error}); make it anew with foretime train --resume"
+            ) from None
+
+    def write_report(self, report: dict[str, Any]) -> None:
+        """Write the report."""
+        write_json(self.report_file, report)

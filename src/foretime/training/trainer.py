@@ -1,0 +1,186 @@
+"""The training loop: steps, epochs, valid, checkpoints; it goes on bit for bit where it was interrupted."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from foretime.config import Config, ModelConfig, TrainingConfig
+from foretime.data.dataset import Dataset
+from foretime.data.facts import Facts
+from foretime.errors import DataError, ForetimeError
+from foretime.evaluation import known_answers, model_scorer, questions_of, rank
+from foretime.models import Model, Sizes, build_model, model_class, model_options
+from foretime.training.batches import QuestionPool, step_rows
+from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from foretime.training.listeners import Listener, Plan
+from foretime.training.objective import Loss, check_penalties, loss_each, loss_joint
+from foretime.training.runs import RunFolder
+
+
+class Interrupted(ForetimeError):  # noqa: N818, not an error of the user
+    """Training was asked to stop and has saved its state."""
+
+
+def sizes_of(dataset: Dataset) -> Sizes:
+    """Return what a model of the data set has to know."""
+    return Sizes(len(dataset.entities), 2 * len(dataset.predicates), len(dataset.timeline))
+
+
+def complete_config(config: Config) -> Config:
+    """Return the configuration with every default of its model and of this machine written out."""
+    options = model_options(config.model).model_dump()
+    training = config.training.model_copy(update={"threads": config.training.threads or os.cpu_count() or 1})
+    return config.model_copy(
+        update={
+            "model": ModelConfig(name=config.model.name, **options),
+            "penalties": config.penalties or dict(model_class(config.model).default_penalties),
+            "training": training,
+        }
+    )
+
+
+def new_model(config: Config, dataset: Dataset) -> Model:
+    """Return the configured model with the initial weights of the configured seed."""
+    generator = torch.Generator().manual_seed(config.training.seed)
+    return build_model(config.model, sizes_of(dataset), generator)
+
+
+def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimizer:
+    """Return the configured optimiser, in its fused form: one pass over the weights instead of five."""
+    if config.optimizer == "adam":
+        return torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
+    return torch.optim.Adagrad(model.parameters(), lr=config.learning_rate, fused=True)
+
+
+class Trainer:
+    """Fits one model in one run folder. `fit` may be called again in another process after any interruption."""
+
+    def __init__(self, run: RunFolder, config: Config, dataset: Dataset, listener: Listener) -> None:
+        if len(dataset.train) == 0:
+            raise DataError("the training split is empty; check the files with foretime data describe")
+        torch.set_num_threads(config.training.threads)
+        self.run, self.config, self.dataset, self.listener = run, config, dataset, listener
+        self.model = new_model(config, dataset)
+        check_penalties(self.model, config.penalties)
+        self.optimizer = build_optimizer(config.training, self.model)
+        self.progress = Progress()
+        events = dataset.train.with_inverses(len(dataset.predicates)).events()
+        each = config.training.softmax == "each"
+        models = [part.model for part in self.model.parts()] if each else [self.model]
+        self._pools = [QuestionPool(events, model.uses_time) for model in models]
+        wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
+        self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
+
+    def fit(self) -> None:
+        """Train to the end and leave the best weights in the run folder."""
+        if self.run.last_file.exists():
+            self.progress = load_checkpoint(self.run.last_file, self.model, self.optimizer)
+        self.run.rewind_trace(self.progress.epoch + (1 if self.progress.finished else 0))
+        self._saved_at = time.monotonic()
+        self.listener.begin(self._plan())
+        try:
+            while not self.progress.finished:
+                self._train_epoch()
+                self._finish_epoch()
+        finally:
+            self.listener.end()
+
+    def _plan(self) -> Plan:
+        best = self.progress.best_mrr if self.progress.best_epoch else None
+        pairs = self._pools[0].pairs
+        return Plan(self.config.training.epochs, self.steps, pairs, self.progress.epoch, self.progress.step, best)
+
+    def _train_epoch(self) -> None:
+        """Do the rest of the epoch's steps."""
+        epoch, began, before = self.progress.epoch, time.monotonic(), self.progress.seconds
+        orders = [pool.order(self.config.training.seed, epoch) for pool in self._pools]
+        for step in range(self.progress.step, self.steps):
+            loss = self._step(orders, step)
+            sums = {name: self.progress.sums.get(name, 0.0) + float(value) for name, value in loss.named.items()}
+            seconds = before + time.monotonic() - began
+            self.progress = replace(self.progress, step=step + 1, sums=sums, seconds=seconds)
+            self.listener.step(epoch, step + 1, sum(v for k, v in sums.items() if k.endswith("loss")) / (step + 1))
+            self._save_now_and_then()
+
+    def _step(self, orders: list[np.ndarray[Any, Any]], step: int) -> Loss:
+        batches = [
+            pool.batch(step_rows(order, step, self.steps), self.steps)
+            for pool, order in zip(self._pools, orders, strict=True)
+        ]
+        if self.config.training.softmax == "each":
+            loss = loss_each(self.model, batches, self.config.penalties)
+        else:
+            loss = loss_joint(self.model, batches[0], self.config.penalties)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.total.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.model.constrain_()
+        return loss
+
+    def _save_now_and_then(self) -> None:
+        stop = self.listener.stop_wanted()
+        if stop or time.monotonic() - self._saved_at > self.config.training.checkpoint_seconds:
+            self._save_last()
+        if stop:
+            raise Interrupted(f"stopped; go on with foretime train --resume {self.run.path}")
+
+    def _finish_epoch(self) -> None:
+        """Evaluate if it is time, write the trace, and move on to the next epoch or to the end."""
+        epoch, training = self.progress.epoch, self.config.training
+        means = {name: value / self.steps for name, value in self.progress.sums.items()}
+        if not all(math.isfinite(value) for value in means.values()):
+            raise ForetimeError(
+                f"the loss is no longer a number after epoch {epoch}; lower training.learning_rate and train again"
+            )
+        record: dict[str, Any] = {"epoch": epoch, "seconds": round(self.progress.seconds, 3), **means}
+        last = epoch == training.epochs
+        if last or epoch % training.valid_every == 0:
+            record["valid_mrr"] = self._evaluate()
+        out_of_patience = self.progress.evaluations_since_best >= training.patience
+        self.progress = replace(self.progress, epoch=epoch + 1, step=0, sums={}, finished=last or out_of_patience)
+        if self.progress.finished:
+            self.progress = replace(self.progress, epoch=epoch)
+        self.run.append_trace(record)
+        self._save_last()
+        self.listener.epoch(record)
+
+    def _evaluate(self) -> float:
+        """Return the MRR on valid, and keep the weights if it is the best so far, or if there is no valid to tell."""
+        self.listener.stage("ranking valid")
+        mrr = valid_mrr(self.model, self.dataset, self.config.training)
+        if mrr > self.progress.best_mrr or len(self.dataset.valid) == 0:
+            self.progress = replace(
+                self.progress, best_epoch=self.progress.epoch, best_mrr=mrr, evaluations_since_best=0
+            )
+            save_checkpoint(self.run.best_file, self.model, None, self.progress)
+        else:
+            count = self.progress.evaluations_since_best + 1
+            self.progress = replace(self.progress, evaluations_since_best=count)
+        return mrr
+
+    def _save_last(self) -> None:
+        save_checkpoint(self.run.last_file, self.model, self.optimizer, self.progress)
+        self._saved_at = time.monotonic()
+
+
+def valid_mrr(model: Model, dataset: Dataset, training: TrainingConfig) -> float:
+    """Return the MRR on valid, or on the configured number of its facts; without a valid split, 0."""
+    facts = _sample(dataset.valid, training.valid_limit, training.seed)
+    if len(facts) == 0:
+        return 0.0
+    questions = questions_of(facts, len(dataset.predicates), training.filter)
+    ranks = rank(model_scorer(model), questions, known_answers(dataset, training.filter))
+    return float(np.mean(1.0 / ranks.realistic))
+
+
+def _sample(facts: Facts, limit: int, seed: int) -> Facts:
+    if limit == 0 or len(facts) <= limit:
+        return facts
+    return facts.take(np.sort(np.random.default_rng(seed).choice(len(facts), limit, replace=False)))

@@ -1,0 +1,63 @@
+"""What several tests share: a small graph, a small trained run, and where the real data is."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset, read_dataset
+
+
+def small_rows(facts: int = 600, seed: int = 0) -> list[tuple[str, str, str, str]]:
+    """Events that can be learned: each subject visits its own two hosts, in turn by month."""
+    generator = np.random.default_rng(seed)
+    rows = {}
+    for _ in range(4 * facts):
+        subject, day = int(generator.integers(12)), int(generator.integers(300))
+        verb = ("visits", "praises", "sues")[subject % 3]
+        host = (subject + 1 + (day // 30) % 2 + int(generator.random() < 0.1)) % 12
+        date = np.datetime64("2020-01-01") + day
+        rows[f"state {subject}", verb, f"state {host}", str(date)] = None
+    return list(rows)[:facts]
+
+
+def write_rows(path: Path, rows: list[tuple[str, ...]]) -> Path:
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def small_graph(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    return read_dataset(write_rows(tmp_path_factory.mktemp("graph") / "events.tsv", small_rows()))
+
+
+@pytest.fixture(scope="session")
+def small_config() -> Config:
+    return override(
+        Config(),
+        {
+            "model.name": "lcge",
+            "model.rank": 8,
+            "training.epochs": 6,
+            "training.batch_size": 100,
+            "training.valid_every": 2,
+            "training.threads": 1,
+        },
+    )
+
+
+@pytest.fixture(scope="session")
+def small_run(small_graph: Dataset, small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from foretime.training import train
+
+    return train(small_graph, small_config, tmp_path_factory.mktemp("runs") / "small").path
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    folder = Path(os.environ.get("FORETIME_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no benchmark data in {folder}; set FORETIME_DATA to a folder that has it")
+    return folder

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretime.config import DataConfig
+from foretime.data.dataset import read_dataset
+from foretime.errors import ConfigError, DataError, ForetimeError
+
+Write = Callable[[str, str | bytes], Path]
+GOOD = "a\tp\tb\t2014-01-01\n"
+COLUMNS = {"subject": "A", "predicate": "B", "object": "C", "time": "D"}
+
+ROWS = {
+    "too few fields": (
+        "a.tsv",
+        GOOD + "a\tp\tb\n",
+        "a.tsv:2: expected 4 or 5 tab-separated fields, found 3; mend the row",
+    ),
+    "too many fields": (
+        "a.tsv",
+        GOOD + GOOD.strip() + "\t1\t2\n",
+        "a.tsv:2: expected 4 or 5 tab-separated fields, found 6",
+    ),
+    "a fifth field": (
+        "a.tsv",
+        GOOD + GOOD.strip() + "\t1\n",
+        "a.tsv:2: expected 4 tab-separated fields, as in the other rows, found 5",
+    ),
+    "a bad first row": ("a.tsv", "a\tp\n" + GOOD, "a.tsv:1: expected 4 or 5 tab-separated fields, found 2"),
+    "commas": ("a.csv", "a,p,b,2014-01-01\na,p,b\n", "a.csv:2: expected 4 or 5 comma-separated fields, found 3"),
+    "no subject": ("a.tsv", GOOD + "\tp\tb\t2014-01-01\n", "a.tsv:2: the subject is empty; give it a name"),
+    "no predicate": ("a.tsv", GOOD + "a\t\tb\t2014-01-01\n", "a.tsv:2: the predicate is empty"),
+    "no object": ("a.csv", "a,p,,2014-01-01\n", "a.csv:1: the object is empty"),
+    "no time": ("a.tsv", GOOD + "a\tp\tb\t\n", "a.tsv:2: the time is not known; give it, or remove the row"),
+    "an unknown time": ("a.tsv", GOOD + "a\tp\tb\t####-##-##\n", "a.tsv:2: the time is not known"),
+    "no known end": ("a.tsv", "a\tp\tb\t####-##-##\t####-##-##\n", "a.tsv:1: neither start nor end is known; give one"),
+    "no date": ("a.tsv", GOOD + "a\tp\tb\tsoon\n", "a.tsv:2: the time 'soon' is not a time; write 2014-05-13"),
+    "an impossible date": ("a.tsv", GOOD + "a\tp\tb\t2014-02-30\n", "a.tsv:2: the time '2014-02-30' is not a time"),
+    "a space after a date": ("a.tsv", GOOD + "a\tp\tb\t2014-02-03 \n", "a.tsv:2: the time '2014-02-03 ' is not a time"),
+    "a wrong end": ("a.tsv", "a\tp\tb\t1990-##-##\tlater\n", "a.tsv:1: the end 'later' is not a time"),
+    "a header not said to be one": ("a.tsv", "wer\twas\twen\twann\n" + GOOD, "a.tsv:1: the time 'wann' is not a time"),
+    "bytes of Latin-1": (
+        "a.tsv",
+        GOOD.encode() + b"Z\xfcrich\tp\tb\t2014-01-01\n",
+        "a.tsv:2: not valid UTF-8 (byte 0xFC); save",
+    ),
+    "an open quote": ("a.csv", 'a,p,b,2014-01-01\nc,p,"d,2014-01-01\n', "a.csv:2: a quote is opened and never closed"),
+    "an open quote in the last field": (
+        "a.csv",
+        'a,p,b,2014-01-01\nc,p,d,"2014-01-01\n',
+        "a.csv:2: a quote is opened and never",
+    ),
+    "blank lines before": ("a.tsv", "\n\n" + GOOD + "\n\na\tp\tb\tsoon\n", "a.tsv:6: the time 'soon'"),
+    "Windows line ends": ("a.tsv", (GOOD + "\na\tp\tb\tsoon\n").replace("\n", "\r\n"), "a.tsv:3: the time 'soon'"),
+    "lines in quotes": ("a.csv", '"a\n\nb",p,b,2014-01-01\na,p,b,soon\n', "a.csv:4: the time 'soon'"),
+    "after a header": ("a.csv", "head,relation,tail,date\na,p,b,soon\n", "a.csv:2: the time 'soon'"),
+    "dates and integers": ("a.tsv", GOOD + "a\tp\tb\t17\n", "a.tsv:1: '2014-01-01' is a date\n  "),
+    "integers and dates": (
+        "a.tsv",
+        GOOD + "a\tp\tb\t17\n",
+        "a.tsv:2: '17' is an integer\nif the integers are years, use --granularity year",
+    ),
+}
+
+FILES = {
+    "an empty file": ("a.tsv", "", "a.tsv: the file is empty"),
+    "blank lines only": ("a.tsv", "\n\n  \n", "a.tsv: the file is empty"),
+    "a header only": ("a.tsv", "head\trelation\ttail\tdate\n", "a.tsv: a header and no facts"),
+    "a binary file": ("a.tsv", b"\x00\x01\x02\n\x00", "a.tsv: a binary file; expected text in UTF-8"),
+    "UTF-16": ("a.tsv", GOOD.encode("utf-16"), "a.tsv: is in UTF-16; save it as UTF-8"),
+    "gzip without its ending": ("a.tsv", gzip.compress(GOOD.encode()), "a.tsv: is compressed by gzip; name it .gz"),
+    "a workbook": ("a.csv", b"PK\x03\x04xxxx", "a.csv: is a zip archive or a workbook; unpack it"),
+    "a cut gzip": ("a.tsv.gz", gzip.compress(GOOD.encode() * 9999)[:60], "a.tsv.gz: cannot be read"),
+    "a false gzip": ("a.tsv.gz", b"hello hello hello", "a.tsv.gz: cannot be read"),
+    "a false xz": ("a.tsv.xz", b"hello hello hello", "a.tsv.xz: cannot be read"),
+    "a false Parquet file": ("a.parquet", b"hello hello hello", "a.parquet: cannot be read as Parquet"),
+    "a compressed Parquet file": (
+        "a.parquet.gz",
+        b"x",
+        "a.parquet.gz: Parquet is compressed inside; unpack the file first",
+    ),
+    "three columns": ("a.tsv", "a\tp\tb\n" * 3, "a.tsv: expected 4 columns (subject predicate object time) or 5"),
+    "seven columns": ("a.tsv", "a\tb\tc\td\te\tf\tg\n", "found 7; say which column is which with --columns subject=1"),
+    "a header without a time": (
+        "a.csv",
+        "head,relation,tail,weight\na,p,b,1\n",
+        "no column for the time among 'head', 'relation'",
+    ),
+}
+
+
+def assert_refused(source: Any, message: str, error: type[ForetimeError] = DataError, **settings: Any) -> None:
+    with pytest.raises(error) as caught:
+        read_dataset(source, DataConfig(**settings))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_bad_row_is_reported_with_its_place_and_a_remedy(write: Write, kind: str) -> None:
+    name, content, message = ROWS[kind]
+    assert_refused(write(name, content), message)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_broken_file_is_reported_with_a_remedy(write: Write, kind: str) -> None:
+    name, content, message = FILES[kind]
+    assert_refused(write(name, content), message)
+
+
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    assert_refused(
+        tmp_path / "nothing.tsv", "nothing.tsv: no such file or folder; give a path, or fetch a public graph"
+    )
+    assert_refused({"train": tmp_path / "nothing.tsv"}, "nothing.tsv: no such file")
+    assert_refused({"train": tmp_path / "nothing.parquet"}, "nothing.parquet: no such file")
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        (
+            {"columns": COLUMNS | {"time": "Date"}},
+            DataError,
+            "no column 'Date' for the time; there are 'A', 'B', 'C', 'D'",
+        ),
+        ({"columns": COLUMNS, "header": False}, DataError, "no header, so no column 'A' for the subject"),
+        ({"columns": COLUMNS | {"time": 9}}, DataError, "no column 9 for the time; columns are numbered 1 to 4"),
+        ({"columns": COLUMNS | {"time": 0}}, DataError, "no column 0 for the time"),
+        ({"columns": {"subject": 1}}, ConfigError, "columns: expected also predicate, object"),
+        (
+            {"columns": {"subject": 1, "predicate": 2, "object": 3, "start": 4}},
+            ConfigError,
+            "time, or both start and end",
+        ),
+        ({"columns": COLUMNS | {"tmie": 1}}, ConfigError, "columns: unknown column 'tmie'; did you mean 'time'"),
+        ({"delimiter": "ab"}, ConfigError, "delimiter 'ab': expected one character"),
+        ({"granularity": "dya", "header": True}, ConfigError, "unknown granularity 'dya'; did you mean 'day'"),
+    ],
+)
+def test_a_wrong_setting_is_reported(
+    write: Write, settings: dict[str, Any], error: type[ForetimeError], message: str
+) -> None:
+    assert_refused(write("a.csv", "A,B,C,D\na,p,b,2014-01-01\n"), message, error, **settings)
+
+
+def test_all_bad_rows_of_all_files_are_reported_together_in_order(write: Write) -> None:
+    write("g/train.tsv", GOOD + "a\tp\tb\tsoon\nx\n\tp\tb\t2014-01-01\n")
+    write("g/valid.tsv", b"\xff\tp\tb\t2014-01-01\n" + GOOD.encode())
+    folder = write("g/test.tsv", "a\tp\tb\tlater\n").parent
+    with pytest.raises(DataError) as caught:
+        read_dataset(folder)
+    places = [line.removeprefix(f"{folder}/").partition(": ")[0] for line in str(caught.value).splitlines()]
+    assert places == ["train.tsv:2", "train.tsv:3", "train.tsv:4", "valid.tsv:1", "test.tsv:1"]
+
+
+def test_twenty_bad_rows_are_shown_and_the_others_counted(write: Write) -> None:
+    path = write("a.tsv", GOOD + "a\tp\tb\tsoon\n" * 1234)
+    with pytest.raises(DataError) as caught:
+        read_dataset(path)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 21
+    assert lines[19].startswith(f"{path}:21: ")
+    assert lines[20] == "… and 1,214 more"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([], "no train and no valid and no test file; add it, name the files train, valid and test"),
+        (["train.tsv", "test.tsv"], "no valid file; found only train and test; add it, or leave train alone"),
+        (["train.tsv", "valid.tsv"], "no test file"),
+        (["valid.tsv", "test.tsv"], "no train file"),
+        (["train.tsv", "train.txt", "valid.tsv", "test.tsv"], "train.tsv and train.txt are the same split; leave one"),
+    ],
+)
+def test_a_folder_without_its_splits_is_reported(write: Write, files: list[str], message: str) -> None:
+    folder = write("g/notes.md", "").parent
+    for name in files:
+        write(f"g/{name}", GOOD)
+    assert_refused(folder, message)
+
+
+@pytest.mark.parametrize(
+    ("entities", "message"),
+    [
+        ("Q1\t0\nQ2\n", "entity2id.txt:2: expected a name, a tab and an id, found 1 fields"),
+        ("Q1\t0\nQ2\t0\nQ3\t1", "entity2id.txt:2: the id '0' has two names; leave one"),
+        ("Q1\t0\n", "train.tsv:1: the object '1' is not in entity2id.txt; add it, or use --names as-is"),
+    ],
+)
+def test_broken_files_of_names_are_reported(write: Write, entities: str, message: str) -> None:
+    write("g/entity2id.txt", entities)
+    assert_refused(write("g/train.tsv", "0\t0\t1\t2014\n").parent, message)

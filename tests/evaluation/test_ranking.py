@@ -1,0 +1,86 @@
+"""Ranks against a definition written as plain loops, and what must hold for any ranking."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foretime.config import ModelConfig
+from foretime.data.facts import Facts
+from foretime.errors import ForetimeError
+from foretime.evaluation import KnownAnswers, rank
+from foretime.evaluation.ranking import score_questions
+from foretime.models import Sizes, build_model
+
+ENTITIES = 5
+SCORES = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=ENTITIES, max_size=ENTITIES)
+FACT = st.tuples(st.integers(0, 2), st.just(0), st.integers(0, ENTITIES - 1), st.integers(0, 1))
+
+
+def table(rows: list[tuple[int, ...]]) -> Facts:
+    columns = [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
+    return Facts(*columns, columns[-1]) if len(columns) == 4 else Facts(*columns)
+
+
+def rank_one(scores: list[float], answer: int, known: list[int]) -> tuple[float, float, float]:
+    rank_ = KnownAnswers(table([(0, 0, other, 0) for other in [answer, *known]]))
+    ranks = rank(lambda _: torch.tensor([scores]), table([(0, 0, answer, 0)]), rank_)
+    return ranks.optimistic[0], ranks.realistic[0], ranks.pessimistic[0]
+
+
+@given(scores=SCORES, answer=st.integers(0, 4), known=st.lists(st.integers(0, 4), max_size=3))
+def test_ranks_count_the_rivals_that_are_not_known(scores, answer, known):
+    rivals = [scores[o] for o in range(ENTITIES) if o != answer and o not in known]
+    higher = sum(score > scores[answer] for score in rivals)
+    equal = sum(score == scores[answer] for score in rivals)
+    assert rank_one(scores, answer, known) == (1 + higher, 1 + higher + equal / 2, 1 + higher + equal)
+
+
+@given(scores=SCORES, answer=st.integers(0, 4), rival=st.integers(0, 4), rise=st.floats(0.1, 10))
+def test_a_better_rival_never_improves_a_rank(scores, answer, rival, rise):
+    raised = [score + rise if o == rival and o != answer else score for o, score in enumerate(scores)]
+    assert rank_one(raised, answer, [])[1] >= rank_one(scores, answer, [])[1]
+
+
+def test_a_known_rival_does_not_count():
+    assert rank_one([3.0, 2.0, 1.0, 0.0, 0.0], answer=2, known=[])[1] == 3
+    assert rank_one([3.0, 2.0, 1.0, 0.0, 0.0], answer=2, known=[0])[1] == 2
+
+
+def test_equal_scores_for_all_put_the_answer_in_the_middle():
+    assert rank_one([0.0] * ENTITIES, answer=2, known=[]) == (1, 3, 5)
+
+
+@settings(max_examples=20)
+@given(facts=st.lists(FACT, min_size=1, max_size=20), size=st.integers(1, 7))
+def test_the_batch_size_changes_nothing(facts, size):
+    scores = torch.randn(3, ENTITIES, generator=torch.Generator().manual_seed(3)).round(decimals=1)
+    questions = table(facts)
+
+    def scorer(part: Facts) -> torch.Tensor:
+        return scores[torch.from_numpy(part.subject)]
+
+    known = KnownAnswers(questions)
+    assert np.array_equal(rank(scorer, questions, known, size).realistic, rank(scorer, questions, known).realistic)
+
+
+def test_scores_that_are_not_numbers_are_an_error():
+    with pytest.raises(ForetimeError, match=r"not numbers: lower training.learning_rate"):
+        rank_one([float("nan")] * ENTITIES, answer=0, known=[])
+
+
+def test_a_rival_that_is_not_a_number_is_an_error_too():
+    with pytest.raises(ForetimeError, match="not numbers"):
+        rank_one([0.0, float("nan"), 0.0, 0.0, 0.0], answer=0, known=[])
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "steps"), [(2, 2, [2]), (0, 3, [0, 3]), (-1, 3, [3]), (1, -1, [1]), (3, 0, [0, 3])]
+)
+def test_a_fact_is_scored_by_the_mean_over_its_known_ends(start, end, steps):
+    sizes = Sizes(entities=ENTITIES, predicates=2, times=4)
+    model = build_model(ModelConfig(name="lcge", rank=3, init_scale=1.0), sizes, torch.Generator().manual_seed(4))
+    scores = score_questions(model, table([(1, 0, 2, start, end), (1, 0, 2, 1, 1)]))[0]
+    at_steps = [score_questions(model, table([(1, 0, 2, step)]))[0] for step in steps]
+    torch.testing.assert_close(scores, torch.stack(at_steps).mean(0))

@@ -1,0 +1,99 @@
+"""What every registered model must do, checked for each over a whole small graph."""
+
+import pytest
+import torch
+
+from foretime.config import ModelConfig
+from foretime.data.facts import Events
+from foretime.models import MODELS, Model, Queries, Sizes, build_model, model_options
+from foretime.training.batches import QuestionPool
+from foretime.training.objective import check_penalties, loss_each, loss_joint
+
+SIZES = Sizes(entities=7, predicates=6, times=4)
+
+
+@pytest.fixture(params=sorted(MODELS))
+def model(request: pytest.FixtureRequest) -> Model:
+    return build_model(ModelConfig(name=request.param, rank=3, init_scale=1.0), SIZES, torch.Generator().manual_seed(1))
+
+
+def all_queries() -> Queries:
+    subject, predicate, time = torch.meshgrid(*(torch.arange(n) for n in SIZES), indexing="ij")
+    return Queries(subject.reshape(-1), predicate.reshape(-1), time.reshape(-1))
+
+
+def all_objects(queries: Queries) -> torch.Tensor:
+    return torch.arange(SIZES.entities).expand(len(queries.subject), -1)
+
+
+def random_events(count: int = 60) -> Events:
+    generator = torch.Generator().manual_seed(2)
+    subject, predicate, object_, time = (torch.randint(n, (count,), generator=generator).numpy() for n in (7, 6, 7, 4))
+    return Events(subject, predicate, object_, time)
+
+
+def test_every_way_of_scoring_agrees(model: Model):
+    queries = all_queries()
+    whole = model.score_objects(queries)
+    chosen = model.score_objects(queries, all_objects(queries))
+    one_by_one = torch.cat(
+        [
+            model.score_objects(Queries(*(column[i : i + 1] for column in queries)), torch.tensor([[o]]))
+            for i in range(0, len(queries.subject), 17)
+            for o in range(SIZES.entities)
+        ]
+    ).view(-1, SIZES.entities)
+    torch.testing.assert_close(whole, chosen)
+    torch.testing.assert_close(whole[::17], one_by_one)
+
+
+def test_the_score_is_the_weighted_sum_of_its_terms(model: Model):
+    queries = all_queries()
+    expected = sum(term.weight * term.scores for term in model.score_terms(queries))
+    torch.testing.assert_close(model.score_objects(queries), expected)
+
+
+def test_time_matters_if_and_only_if_the_model_uses_it(model: Model):
+    queries = all_queries()
+    moved = queries._replace(time=(queries.time + 1) % SIZES.times)
+    same = torch.allclose(model.score_objects(queries), model.score_objects(moved))
+    assert same != model.uses_time
+
+
+def test_the_same_seed_gives_the_same_weights(model: Model):
+    name = next(name for name, kind in MODELS.items() if kind is type(model))
+    again = build_model(ModelConfig(name=name, rank=3, init_scale=1.0), SIZES, torch.Generator().manual_seed(1))
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
+
+
+def test_the_default_weights_name_the_penalties(model: Model):
+    check_penalties(model, dict(model.default_penalties))
+    penalties = model.penalties(all_queries(), all_objects(all_queries())[:, 0])
+    assert set(penalties) == set(model.default_penalties)
+    assert all(penalty.shape == () and penalty >= 0 for penalty in penalties.values())
+
+
+def test_doubling_a_penalty_weight_changes_the_loss(model: Model):
+    events = random_events()
+    batches = [QuestionPool(events, part.model.uses_time).batch(torch.arange(20).numpy()) for part in model.parts()]
+    weights = dict.fromkeys(model.default_penalties, 0.1)
+    before = loss_each(model, batches, weights).total
+    for name in weights:
+        doubled = loss_each(model, batches, {**weights, name: 0.2}).total
+        assert doubled > before
+
+
+def test_every_weight_gets_a_gradient(model: Model):
+    queries = all_queries()
+    batch = QuestionPool(random_events(), model.uses_time).batch(torch.arange(20).numpy())
+    loss_joint(model, batch, dict.fromkeys(model.default_penalties, 0.1)).total.backward()
+    assert len(queries.subject)
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
+
+
+def test_options_are_closed(model: Model):
+    from foretime.errors import ConfigError
+
+    name = next(name for name, kind in MODELS.items() if kind is type(model))
+    with pytest.raises(ConfigError, match=r"^unknown key model\.rnk; did you mean 'rank'"):
+        model_options(ModelConfig(name=name, rnk=3))

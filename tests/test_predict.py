@@ -1,0 +1,327 @@
+"""Answers against scores that are taken one by one, marks against sets of facts, and questions that cannot be asked."""
+
+import dataclasses
+import math
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from foretime import Dataset, Predictor
+from foretime.config import Config, ModelConfig, override
+from foretime.data.dataset import read_dataset
+from foretime.data.facts import UNKNOWN, inverse
+from foretime.errors import QuestionError, RunError
+from foretime.models import Queries, build_model
+from foretime.predict import SPLITS, Answer, Question
+from foretime.training import Interrupted, Listener, RunFolder, complete_config, train
+from foretime.training.trainer import sizes_of
+
+PIECES = ("subject", "object", "predicate", "time")
+EVERYTHING = 10_000
+Row = tuple[str, str, str, int, int]  # the ends of a fact as steps
+
+
+@pytest.fixture(scope="module")
+def predictor(small_run: Path) -> Predictor:
+    return Predictor.open(small_run)
+
+
+@pytest.fixture(scope="module")
+def intervals(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
+    """A model with random weights of a graph of intervals, some with an end that is not known."""
+    generator, rows = random.Random(1), {}
+    for _ in range(300):
+        subject, host, start = generator.randrange(6), generator.randrange(6), generator.randrange(1990, 2010)
+        ends = generator.choice([(start, start), (start, start + 4), (start, "####-##-##"), ("####-##-##", start)])
+        rows[f"{subject}\t{'heads' if subject % 2 else 'joins'}\t{host}\t{ends[0]}\t{ends[1]}"] = None
+    path = tmp_path_factory.mktemp("intervals") / "offices.tsv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    graph = read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))
+    config = ModelConfig(name="lcge", rank=4, init_scale=0.8)
+    model = build_model(config, sizes_of(graph), torch.Generator().manual_seed(2)).eval()
+    return Predictor(model, graph, dict.fromkeys(PIECES, 0.7))
+
+
+def row_of(graph: Dataset, split: str, i: int) -> Row:
+    facts = graph.split(split)
+    names = graph.entities.name(facts.subject[i]), graph.predicates.name(facts.predicate[i])
+    return (*names, graph.entities.name(facts.object[i]), int(facts.start[i]), int(facts.end[i]))
+
+
+def ask(graph: Dataset, row: Row, piece: str) -> Question:
+    """The question of a fact with one piece left open: by its time, or by those of its ends that are known."""
+    subject, predicate, object_, start, end = row
+    label = graph.timeline.label
+    if start == end:
+        times = {"time": label(start)}
+    else:
+        times = {name: label(step) for name, step in {"start": start, "end": end}.items() if step != UNKNOWN}
+    asked = {"subject": subject, "predicate": predicate, "object": object_, **times}
+    gone = ("time", "start", "end") if piece == "time" else (piece,)
+    return Question(**{name: value for name, value in asked.items() if name not in gone})
+
+
+def candidates(graph: Dataset, piece: str) -> list[str]:
+    if piece == "predicate":
+        return list(graph.predicates.names)
+    if piece == "time":
+        return [graph.timeline.label(step) for step in range(len(graph.timeline))]
+    return list(graph.entities.names)
+
+
+def fill(graph: Dataset, row: Row, piece: str, candidate: str) -> Row:
+    if piece == "time":
+        step = graph.timeline.step(candidate)
+        return (*row[:3], step, step)
+    place = ("subject", "predicate", "object").index(piece)
+    return (*row[:place], candidate, *row[place + 1 :])
+
+
+@torch.inference_mode()
+def score_one(predictor: Predictor, row: Row, backwards: bool = False) -> float:
+    """The score of one fact by `score_objects` alone; backwards, of `(o, p⁻¹, s)`."""
+    graph = predictor.dataset
+    subject, object_ = graph.entities.id(row[0]), graph.entities.id(row[2])
+    predicate = graph.predicates.id(row[1])
+    if backwards:
+        subject, predicate, object_ = object_, inverse(predicate, len(graph.predicates)), subject
+    scores = [
+        predictor.model.score_objects(
+            Queries(torch.tensor([subject]), torch.tensor([predicate]), torch.tensor([step])), torch.tensor([[object_]])
+        ).item()
+        for step in row[3:]
+        if step != UNKNOWN
+    ]
+    return sum(scores) / len(scores)
+
+
+def some_rows(graph: Dataset) -> list[Row]:
+    """Facts of every split and, in a graph of intervals, of every kind of ends."""
+    rows = [row_of(graph, split, i) for split in SPLITS for i in range(len(graph.split(split)))]
+    kinds = {(row[3] == UNKNOWN, row[4] == UNKNOWN, row[3] == row[4]): row for row in rows}
+    return [rows[0], row_of(graph, "valid", 0), row_of(graph, "test", 0), *kinds.values()]
+
+
+def assert_brute_force(predictor: Predictor, piece: str) -> None:
+    graph = predictor.dataset
+    for row in some_rows(graph):
+        answers = predictor.complete_many([ask(graph, row, piece)], top=EVERYTHING)[0]
+        assert sorted(answer.name for answer in answers) == sorted(candidates(graph, piece))
+        found = {answer.name: answer.score for answer in answers}
+        wanted = {
+            name: score_one(predictor, fill(graph, row, piece, name), backwards=piece == "subject") for name in found
+        }
+        assert found == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_every_candidate_has_the_score_that_the_model_gives_it_alone(predictor: Predictor, piece: str):
+    assert_brute_force(predictor, piece)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_with_two_ends_the_score_is_their_mean_and_with_one_known_end_that_of_it(intervals: Predictor, piece: str):
+    assert_brute_force(intervals, piece)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("graph", ["predictor", "intervals"])
+def test_the_terms_of_an_answer_add_up_to_its_score(request, graph: str, piece: str):
+    predictor: Predictor = request.getfixturevalue(graph)
+    for row in some_rows(predictor.dataset):
+        for answer in predictor.complete_many([ask(predictor.dataset, row, piece)], top=7)[0]:
+            assert set(answer.terms) == {"event", "commonsense"}
+            assert sum(answer.terms.values()) == pytest.approx(answer.score, abs=1e-5)
+
+
+def test_asking_for_the_subject_is_asking_the_inverse_predicate_for_the_object(predictor: Predictor):
+    graph = predictor.dataset
+    row = row_of(graph, "test", 3)
+    turned = inverse(graph.predicates.id(row[1]), len(graph.predicates))
+    query = Queries(*(torch.tensor([i]) for i in (graph.entities.id(row[2]), turned, row[3])))
+    with torch.inference_mode():
+        scores = predictor.model.score_objects(query)[0]
+    best = [graph.entities.name(i) for i in scores.argsort(descending=True).tolist()]
+    answers = predictor.complete(predicate=row[1], object=row[2], time=graph.timeline.label(row[3]), top=EVERYTHING)
+    assert [answer.name for answer in answers] == best
+
+
+def known_split(graph: Dataset, row: Row, piece: str) -> str | None:
+    """The first split that has the fact; where the time is asked for, that has it at one of its ends."""
+    for split in SPLITS:
+        for i in range(len(graph.split(split))):
+            other = row_of(graph, split, i)
+            if other[:3] == row[:3] and (row[3] in other[3:] if piece == "time" else row[3:] == other[3:]):
+                return split
+    return None
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("graph", ["predictor", "intervals"])
+def test_known_answers_are_marked_with_their_split_and_settled_ones_have_no_confidence(request, graph: str, piece: str):
+    predictor: Predictor = request.getfixturevalue(graph)
+    data = predictor.dataset
+    for row in (row_of(data, split, 1) for split in SPLITS):
+        answers = predictor.complete_many([ask(data, row, piece)], top=25)[0]
+        for answer in answers:
+            assert answer.known == known_split(data, fill(data, row, piece, answer.name), piece)
+            assert (answer.confidence is None) == (answer.known in ("train", "valid"))
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_hidden_answers_are_those_of_train_and_valid(predictor: Predictor, piece: str):
+    graph = predictor.dataset
+    question = ask(graph, row_of(graph, "train", 0), piece)
+    (marked,), (hidden,) = (
+        predictor.complete_many([question], top=EVERYTHING, known=known) for known in ("mark", "hide")
+    )
+    left = [answer for answer in marked if answer.confidence is not None]
+    assert len(left) < len(marked)
+    assert [answer.name for answer in hidden] == [answer.name for answer in left]
+    assert [answer.rank for answer in hidden] == list(range(1, len(hidden) + 1))
+    assert [answer.confidence for answer in hidden] == [answer.confidence for answer in left]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("graph", ["predictor", "intervals"])
+def test_the_confidences_of_all_answers_that_are_not_settled_sum_to_one(request, graph: str, piece: str):
+    predictor: Predictor = request.getfixturevalue(graph)
+    for row in some_rows(predictor.dataset):
+        answers = predictor.complete_many([ask(predictor.dataset, row, piece)], top=EVERYTHING)[0]
+        confidences = [answer.confidence for answer in answers if answer.confidence is not None]
+        assert sum(confidences) == pytest.approx(1.0, abs=1e-4)
+        assert confidences == sorted(confidences, reverse=True)
+
+
+def test_confidence_is_the_softmax_of_the_scores_over_the_temperature(intervals: Predictor):
+    answers = intervals.complete_many([ask(intervals.dataset, row_of(intervals.dataset, "test", 0), "object")], 99)[0]
+    left = [answer for answer in answers if answer.confidence is not None]
+    weights = [math.exp(answer.score / 0.7) for answer in left]
+    wanted = [weight / sum(weights) for weight in weights]
+    assert [answer.confidence for answer in left] == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_answers_come_in_the_order_of_their_scores(predictor: Predictor, piece: str):
+    answers = predictor.complete_many([ask(predictor.dataset, row_of(predictor.dataset, "test", 1), piece)], 5)[0]
+    assert [answer.rank for answer in answers] == list(range(1, len(answers) + 1))
+    assert [answer.score for answer in answers] == sorted((answer.score for answer in answers), reverse=True)
+    assert len(answers) == min(5, len(candidates(predictor.dataset, piece)))
+
+
+def test_many_questions_are_answered_as_each_one_alone(predictor: Predictor):
+    graph = predictor.dataset
+    questions = [ask(graph, row_of(graph, "test", i), PIECES[i % 4]) for i in range(20)]
+    together = predictor.complete_many(questions, top=4)
+    assert len(together) == len(questions)
+    for question, found in zip(questions, together, strict=True):
+        alone = predictor.complete_many([question], top=4)[0]
+        assert [(answer.name, answer.known) for answer in found] == [(answer.name, answer.known) for answer in alone]
+        assert [answer.score for answer in found] == pytest.approx([answer.score for answer in alone], abs=1e-5)
+
+
+def test_no_questions_have_no_answers(predictor: Predictor):
+    assert predictor.complete_many([]) == []
+
+
+def test_an_answer_is_a_value_that_json_can_hold(predictor: Predictor):
+    answer = predictor.complete(subject="state 1", predicate="praises", time="2020-03-01", top=1)[0]
+    values = answer.to_dict()
+    assert Answer(**values) == answer
+    assert list(values) == ["rank", "name", "score", "confidence", "known", "terms"]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        answer.rank = 2
+
+
+FULL = {"subject": "state 1", "predicate": "praises", "object": "state 2", "time": "2020-03-01"}
+NEVER = r"'2031-01-01' is not on the timeline, 2020-01-01 to 2020-10-26; ask for a time between these"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "message"),
+    [
+        (FULL, "nothing is left open; leave out the piece that you ask for"),
+        ({"subject": "state 1", "predicate": "praises"}, "object and time are left open; give all of subject, .* but one"),
+        ({"time": "2020-03-01"}, "subject, predicate and object are left open; give all of"),
+        ({}, "subject, predicate, object and time are left open"),
+        (FULL | {"object": None, "subject": "sate 1"}, "unknown entity 'sate 1'; did you mean 'state 1'"),
+        (FULL | {"subject": None, "object": "State"}, "unknown entity 'State'; did you mean 'state \\d+', .* or .*\\?"),
+        (FULL | {"object": None, "predicate": "prases"}, r"unknown predicate 'prases'; did you mean 'praises'\?"),
+        (FULL | {"object": None, "predicate": "zzzz"}, "unknown predicate 'zzzz'$"),
+        (FULL | {"object": None, "time": "2031-01-01"}, NEVER),
+        (FULL | {"object": None, "time": "soon"}, "'soon' is not a time; write it as in 2020-01-01"),
+        (FULL | {"object": None, "time": "2020"}, "'2020' is not a day; write it as in 2020-01-01"),
+        (FULL | {"object": None, "time": "2020-03"}, "'2020-03' is precise to the month only; write a day"),
+        (FULL | {"object": None, "start": "2020-03-01"}, "give either a time, or a start and an end, not both"),
+        (FULL | {"object": None, "top": 0}, "top is 0; ask for at least 1 answer"),
+        (FULL | {"object": None, "known": "hid"}, "known is 'hid'; it may be 'mark' or 'hide'"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_says_why(predictor: Predictor, pieces: dict, message: str):
+    with pytest.raises(QuestionError, match=message):
+        predictor.complete(**pieces)
+
+
+def test_check_finds_the_same_fault_without_an_answer(predictor: Predictor):
+    with pytest.raises(QuestionError, match="unknown entity 'Chin'"):
+        predictor.check(Question(subject="Chin", predicate="praises", time="2020-03-01"))
+    assert predictor.check(Question(subject="state 1", predicate="praises", time="2020-03-01")) is None
+
+
+class StopAtOnce(Listener):
+    def stop_wanted(self) -> bool:
+        return True
+
+
+def test_an_unfinished_run_answers_with_confidence_that_is_not_calibrated(
+    small_graph: Dataset, small_config: Config, tmp_path: Path
+):
+    with pytest.raises(Interrupted):
+        train(small_graph, small_config, tmp_path / "run", StopAtOnce())
+    predictor = Predictor.open(tmp_path / "run")
+    assert set(predictor.temperatures.values()) == {1.0}
+    answers = predictor.complete(subject="state 1", predicate="praises", time="2020-03-01", top=3)
+    assert len(answers) == 3
+
+
+def test_a_run_that_has_not_begun_has_no_checkpoint(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    RunFolder.create(tmp_path / "run", complete_config(small_config), small_graph)
+    with pytest.raises(RunError, match=r"last\.safetensors: no such checkpoint; is this the folder of a run that has"):
+        Predictor.open(tmp_path / "run")
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path: Path):
+    with pytest.raises(RunError, match="runs/none: no such run folder"):
+        Predictor.open("runs/none")
+    with pytest.raises(RunError, match=r"not a run folder, it has no config\.toml"):
+        Predictor.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", r"report\.json: damaged report \(.*\); make it anew with foretime train --resume"),
+        ("{}", r"report\.json: has no temperatures; make it anew with foretime train --resume"),
+        ("[]", r"report\.json: has no temperatures; make it anew with foretime train --resume"),
+        ('{"temperatures": null}', r"report\.json: has no temperatures"),
+        ('{"temperatures": {"subject": 1, "object": 1, "predicate": 1, "time": 0}}', r"report\.json: has no temperatures"),
+    ],
+)
+def test_a_damaged_report_is_named(small_run: Path, tmp_path: Path, content: str, message: str):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    (copy / "report.json").write_text(content)
+    with pytest.raises(RunError, match=message):
+        Predictor.open(copy)
+
+
+def test_a_model_without_time_answers_every_piece_too(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    config = override(small_config, {"model.name": "complex", "training.epochs": 1})
+    predictor = Predictor.open(train(small_graph, config, tmp_path / "run"))
+    row = row_of(small_graph, "test", 0)
+    for piece in PIECES:
+        answers = predictor.complete_many([ask(small_graph, row, piece)], top=2)[0]
+        assert len(answers) == 2
+        assert list(answers[0].terms) == ["static"]

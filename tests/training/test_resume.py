@@ -1,0 +1,136 @@
+"""An interrupted training gives bit for bit the result of an undisturbed one."""
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset
+from foretime.errors import RunError
+from foretime.training import Interrupted, Listener, RunFolder, complete_config, resume, train
+
+
+class StopAfter(Listener):
+    """Asks training to stop after some steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def stop_wanted(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+def bytes_of(run: Path) -> dict[str, bytes]:
+    """The weights of both checkpoints, and the trace without its times."""
+    found = {}
+    for name in ("last", "best"):
+        for key, value in safetensors.torch.load_file(run / f"{name}.safetensors").items():
+            found[f"{name}.{key}"] = value.numpy().tobytes()
+    trace = [{k: v for k, v in line.items() if k != "seconds"} for line in RunFolder(run).trace()]
+    return {**found, "trace": repr(trace).encode()}
+
+
+@pytest.mark.parametrize(("optimizer", "softmax"), [("adagrad", "each"), ("adam", "each"), ("adagrad", "joint")])
+def test_stopping_anywhere_changes_nothing(small_graph: Dataset, small_config: Config, tmp_path, optimizer, softmax):
+    config = override(small_config, {"training.optimizer": optimizer, "training.softmax": softmax})
+    whole = train(small_graph, config, tmp_path / "whole").path
+    broken, stops = RunFolder.create(tmp_path / "broken", complete_config(config), small_graph).path, 0
+    while True:
+        try:
+            resume(broken, StopAfter(3 + stops))
+            break
+        except Interrupted as stopped:
+            assert f"--resume {broken}" in str(stopped)
+            stops += 1
+    assert stops >= 4
+    assert bytes_of(broken) == bytes_of(whole)
+
+
+def kill_while_it_trains(run: Path, generator: random.Random) -> bool:
+    """Start training in a process, kill it at a random moment after its first steps; return whether it was alive."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "foretime", "train", "--resume", str(run)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    last = run / "last.safetensors"
+    before = last.stat().st_mtime_ns if last.exists() else 0
+    while process.poll() is None and not (last.exists() and last.stat().st_mtime_ns != before):
+        time.sleep(0.001)
+    time.sleep(generator.random() * 0.15)
+    alive = process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    return alive
+
+
+def kill_and_compare(graph: Dataset, config: Config, folder: Path, kills: int) -> None:
+    whole = train(graph, config, folder / "whole").path
+    broken = RunFolder.create(folder / "broken", complete_config(config), graph).path
+    generator = random.Random(0)
+    killed = sum(kill_while_it_trains(broken, generator) for _ in range(kills))
+    assert killed == kills, "training ended before it could be killed; give it more epochs"
+    assert RunFolder(broken).report_file.exists() is False
+    resume(broken)
+    assert bytes_of(broken) == bytes_of(whole)
+    assert not list(broken.glob(".*.tmp")), "what a killed process left behind is still there"
+
+
+def test_sigkill_at_random_moments_changes_nothing(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    config = override(
+        small_config, {"training.epochs": 60, "training.patience": 60, "training.checkpoint_seconds": 0.0}
+    )
+    kill_and_compare(small_graph, config, tmp_path, kills=3)
+
+
+@pytest.mark.real
+def test_ten_sigkills_while_training_on_icews14_change_nothing(real_data: Path, tmp_path: Path):
+    from foretime.data.dataset import read_dataset
+
+    settings = {
+        "model.name": "lcge",
+        "model.rank": 8,
+        "training.epochs": 3,
+        "training.valid_every": 2,
+        "training.valid_limit": 500,
+        "training.checkpoint_seconds": 0.2,
+    }
+    kill_and_compare(read_dataset(real_data / "icews14"), override(Config(), settings), tmp_path, kills=10)
+
+
+def test_a_finished_run_can_be_resumed_without_harm(small_run: Path, tmp_path: Path):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    (copy / "report.json").unlink()
+    resume(copy)
+    assert bytes_of(copy) == bytes_of(small_run)
+    assert RunFolder(copy).report()["test"] == RunFolder(small_run).report()["test"]
+
+
+def test_a_folder_that_holds_a_run_is_not_overwritten(small_run: Path, small_graph: Dataset, small_config: Config):
+    with pytest.raises(RunError, match=r"already holds a run; go on with it by --resume"):
+        train(small_graph, small_config, small_run)
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage"])
+def test_a_damaged_checkpoint_is_named(small_run: Path, tmp_path: Path, damage: str):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    content = (copy / "last.safetensors").read_bytes()
+    (copy / "last.safetensors").write_bytes(content[: len(content) // 2] if damage == "cut" else b"garbage" * 99)
+    with pytest.raises(RunError, match=r"last\.safetensors: damaged checkpoint .* restore the file or train again"):
+        resume(copy)
+
+
+def test_weights_that_do_not_fit_the_configuration_are_named(small_run: Path, tmp_path: Path):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    config = (copy / "config.toml").read_text()
+    (copy / "config.toml").write_text(config.replace("rank = 8\n", "rank = 9\n", 1))
+    with pytest.raises(RunError, match=r"do not fit the run's configuration, in .*event\.entities"):
+        resume(copy)
