@@ -23,12 +23,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from foretime.config import Config, override
+from foretime.config import Config, RulesConfig, override
 from foretime.data.dataset import Dataset, read_dataset
 from foretime.files import write_json
+from foretime.rules.rule import RuleTable
 from foretime.training import Listener, RunFolder, complete_config
 from foretime.training.conclusion import machine, peak_memory_mb
 from foretime.training.trainer import Trainer
+
+RULES = 2000
 
 
 class PlainTNTComplEx(nn.Module):
@@ -60,15 +63,38 @@ class PlainTNTComplEx(nn.Module):
         return scores, factors
 
 
-def plain_step(dataset: Dataset, rank: int, batch_size: int) -> Callable[[], int]:
+class PlainComplEx(nn.Module):
+    """ComplEx with sparse embeddings: the commonsense part of a plain LCGE, every question scored on its own."""
+
+    def __init__(self, entities: int, predicates: int, rank: int) -> None:
+        super().__init__()
+        self.tables = nn.ModuleList([nn.Embedding(size, 2 * rank, sparse=True) for size in (entities, predicates)])
+        self.rank = rank
+        for table in self.tables:
+            table.weight.data *= 1e-2
+
+    def forward(self, question: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return the scores of all entities and the factors of the N3 penalty; `question` is (batch, 4)."""
+        d = self.rank
+        s, p, o = (self.tables[i](question[:, column]) for i, column in ((0, 0), (1, 1), (0, 2)))
+        query = s[:, :d] * p[:, :d] - s[:, d:] * p[:, d:], s[:, d:] * p[:, :d] + s[:, :d] * p[:, d:]
+        table = self.tables[0].weight
+        scores = query[0] @ table[:, :d].t() + query[1] @ table[:, d:].t()
+        return scores, tuple(torch.sqrt(x[:, :d] ** 2 + x[:, d:] ** 2 + 1e-20) for x in (s, p, o))
+
+
+def plain_step(dataset: Dataset, rank: int, batch_size: int, commonsense: bool) -> Callable[[], int]:
     """Return a function that does one step of the plain loop and returns its number of questions."""
     questions = dataset.train.with_inverses(len(dataset.predicates))
     table = torch.from_numpy(
         np.stack([questions.subject, questions.predicate, questions.object, questions.start], axis=1)
     )
     table = table[torch.randperm(len(table))]
-    model = PlainTNTComplEx(len(dataset.entities), 2 * len(dataset.predicates), len(dataset.timeline), rank)
-    optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
+    entities, predicates = len(dataset.entities), 2 * len(dataset.predicates)
+    models = nn.ModuleList([PlainTNTComplEx(entities, predicates, len(dataset.timeline), rank)])
+    if commonsense:
+        models.append(PlainComplEx(entities, predicates, rank // 2))
+    optimizer = torch.optim.Adagrad(models.parameters(), lr=0.1)
     cross_entropy = nn.CrossEntropyLoss(reduction="mean")
     position = 0
 
@@ -76,9 +102,11 @@ def plain_step(dataset: Dataset, rank: int, batch_size: int) -> Callable[[], int
         nonlocal position
         batch = table[position : position + batch_size]
         position = (position + batch_size) % (len(table) - batch_size)
-        scores, factors = model(batch)
-        penalty = sum(torch.sum(torch.abs(factor) ** 3) for factor in factors) / len(batch)
-        loss = cross_entropy(scores, batch[:, 2]) + 0.01 * penalty
+        loss = torch.zeros(())
+        for model in models:
+            scores, factors = model(batch)
+            penalty = sum(torch.sum(torch.abs(factor) ** 3) for factor in factors) / len(batch)
+            loss = loss + cross_entropy(scores, batch[:, 2]) + 0.01 * penalty
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -90,9 +118,10 @@ def plain_step(dataset: Dataset, rank: int, batch_size: int) -> Callable[[], int
 class OurStep:
     """One step of our own trainer at a time."""
 
-    def __init__(self, dataset: Dataset, settings: dict[str, Any], folder: Path) -> None:
+    def __init__(self, dataset: Dataset, settings: dict[str, Any], folder: Path, rules: RuleTable | None) -> None:
         config = complete_config(override(Config(), settings))
         self._trainer = Trainer(RunFolder(folder), config, dataset, Listener())
+        self._trainer.model.take_rules(rules)
         self._orders = [pool.order(0, 1) for pool in self._trainer._pools]
         self._step = 0
         self.questions = self._trainer._pools[0].pairs / self._trainer.steps
@@ -117,26 +146,47 @@ def product_peak(rows: int, entities: int, width: int) -> float:
     return 2 * rows * entities * width / best
 
 
+def some_rules(dataset: Dataset, count: int) -> RuleTable:
+    """Return the most confident temporal rules of the graph, `count` of them."""
+    from foretime.rules.mining import mine
+
+    rules = mine(dataset, RulesConfig(head_coverage=0.01))
+    return rules.take(slice(count))
+
+
 def measure(dataset: Dataset, rank: int, batch_size: int, rounds: int, folder: Path) -> dict[str, Any]:
     """Return the medians over rounds in which everything is measured once, one after the other."""
     base = {"model.rank": rank, "training.batch_size": batch_size}
-    ours = {name: OurStep(dataset, {**base, "model.name": name}, folder) for name in ("tntcomplex", "lcge")}
-    plain = plain_step(dataset, rank, batch_size)
-    for warm in (plain, *ours.values()):
+    rules = some_rules(dataset, RULES)
+    guided = {**base, "model.name": "lcge"}
+    ours = {
+        "tntcomplex": OurStep(dataset, {**base, "model.name": "tntcomplex"}, folder, None),
+        "lcge": OurStep(dataset, guided, folder, None),
+        "lcge_with_rules": OurStep(dataset, guided, folder, rules),
+    }
+    plain = {
+        "tntcomplex": plain_step(dataset, rank, batch_size, commonsense=False),
+        "lcge": plain_step(dataset, rank, batch_size, commonsense=True),
+    }
+    for warm in (*plain.values(), *ours.values()):
         warm()
     rows: list[dict[str, float]] = []
     for _ in range(rounds):
         seconds = {name: _seconds(step) for name, step in ours.items()}
-        row = {f"{name}_share": ours[name].products / seconds[name] for name in ours}
         peak = product_peak(batch_size, len(dataset.entities), 2 * rank)
-        row = {name: value / peak for name, value in row.items()}
-        row["peak_gflops"] = peak / 1e9
-        row["plain_questions_per_s"] = batch_size / _seconds(plain)
-        for name in ours:
-            row[f"{name}_questions_per_s"] = ours[name].questions / seconds[name]
-            row[f"{name}_speed_up"] = row[f"{name}_questions_per_s"] / row["plain_questions_per_s"]
+        row = {"peak_gflops": peak / 1e9}
+        for name, step in plain.items():
+            plain_speed = batch_size / _seconds(step)
+            speed = ours[name].questions / seconds[name]
+            row |= {
+                f"{name}_share_of_peak": ours[name].products / seconds[name] / peak,
+                f"{name}_questions_per_s": speed,
+                f"{name}_plain_questions_per_s": plain_speed,
+                f"{name}_speed_up": speed / plain_speed,
+            }
+        row["rules_cost"] = seconds["lcge_with_rules"] / seconds["lcge"] - 1
         rows.append(row)
-    return {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+    return {name: statistics.median(row[name] for row in rows) for name in rows[0]} | {"rules": len(rules)}
 
 
 def _seconds(step: Callable[[], object]) -> float:

@@ -34,6 +34,7 @@ def train(
     replace some of its values by their dotted names: `{"model.name": "tntcomplex", "training.epochs": 20}`.
     """
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
-    final = override(base, dict(settings or {}), "train: ")
+    source = {"data.path": str(graph)} if isinstance(graph, str | Path) else {}
+    final = override(base, {**(settings or {}), **source}, "train: ")
     dataset = graph if isinstance(graph, Dataset) else read_dataset(graph, final.data)
     return _train(dataset, final, folder, listener)

@@ -1,7 +1,7 @@
 """Configuration: frozen, typed, closed sections that are read from TOML and written back to it.
 
-A configuration has four sections. `[data]` says where the graph is and how to read it, `[model]` names a model and its
-own options, `[penalties]` weighs the model's penalties by name, `[training]` says how to fit it. Every key is listed
+A configuration has five sections. `[data]` says where the graph is and how to read it, `[rules]` which temporal
+rules guide it, `[model]` names a model and its own options, `[penalties]` weighs the model's penalties by name, `[training]` says how to fit it. Every key is listed
 here or in the options of a model; any other key is an error.
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from foretime.errors import ConfigError, suggestion
 
@@ -26,12 +27,21 @@ class Section(BaseModel):
 SectionType = TypeVar("SectionType", bound=Section)
 
 
+def _check_column(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise PydanticCustomError("column", "Input should be the name of a column, or its number from 1")
+    return value
+
+
+Column = Annotated[str | int, BeforeValidator(_check_column)]
+
+
 class DataConfig(Section):
     """`[data]`: where the graph is and how to read it."""
 
     path: str = ""
     """A folder with train, valid and test files; one file; or a name that `foretime data get` has fetched."""
-    columns: dict[str, str | int] = Field(default_factory=dict)
+    columns: dict[str, Column] = Field(default_factory=dict)
     """Which column is which: `subject`, `predicate`, `object` and `time`, or `start` and `end`; by name or by number
     from 1. Empty: in that order."""
     header: bool | None = None
@@ -101,10 +111,38 @@ class TrainingConfig(Section):
     """Seconds between two checkpoints within an epoch; one is also written after every epoch."""
 
 
+class RulesConfig(Section):
+    """`[rules]`: the temporal rules that guide a model which takes rules."""
+
+    file: str = ""
+    """A file of rules (text, JSON Lines or Parquet) to use as it is; empty: rules are mined from the graph."""
+    splits: list[Literal["train", "valid", "test"]] = Field(default=["train"], min_length=1)
+    """The splits that rules are mined from and counted on."""
+    window: int = Field(default=19, ge=1)
+    """The paper's W: how many steps after its body a head may come."""
+    counting: Literal["windowed", "literal"] = "windowed"
+    """`windowed`: a body counts once if its head comes at all; `literal`: the paper's equations as printed."""
+    confidence: float = Field(default=0.1, ge=0.0, le=1.0)
+    """The least standard confidence (SC) of a temporal rule."""
+    head_coverage: float = Field(default=0.1, ge=0.0, le=1.0)
+    """The least head coverage (HC) of a temporal rule."""
+    best_pattern_only: bool = False
+    """Keep only the most confident pattern of each body and head, as the released code does."""
+    static_support: int = Field(default=10, ge=1)
+    """The least support of the static rule behind a temporal one."""
+    static_head_coverage: float = Field(default=0.01, ge=0.0, le=1.0)
+    """The least head coverage of the static rule."""
+    static_confidence: float = Field(default=0.1, ge=0.0, le=1.0)
+    """The least standard confidence of the static rule."""
+    static_pca_confidence: float = Field(default=0.0, ge=0.0, le=1.0)
+    """The least PCA confidence of the static rule."""
+
+
 class Config(Section):
     """A whole configuration."""
 
     data: DataConfig = Field(default_factory=DataConfig)
+    rules: RulesConfig = Field(default_factory=RulesConfig)
     model: ModelConfig = Field(default_factory=ModelConfig)
     penalties: dict[str, float] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
@@ -172,6 +210,8 @@ def _explain(section: type[Section], problem: Any, place: str, prefix: str) -> s
     key = prefix + ".".join(path)
     if problem["type"] == "extra_forbidden":
         return f"{place}unknown key {key}{suggestion(path[-1], _known_keys(section, path[:-1]))}"
+    if problem["type"] in ("model_type", "dict_type"):
+        return f"{place}{key} = {problem['input']!r}: should be a table, [{key}]"
     message = problem["msg"].removeprefix("Input should be ")
     return f"{place}{key} = {problem['input']!r}: should be {message}"
 

@@ -1,14 +1,16 @@
 """What can go wrong, in one tree.
 
 Every error that a user can cause is a `ForetimeError` whose message says what is wrong, where, and what to do.
-The command line prints the message and exits with 2; anything else is a bug and keeps its traceback.
+The command line prints the message and exits with 2; anything else is a bug and keeps its traceback. `Interrupted` is
+no error but a stop that was asked for, and exits with 130.
 
     ForetimeError
     ├── DataError       a file, a row, a time, a split
     ├── DownloadError   a public data set that could not be fetched
     ├── ConfigError     a configuration key or value
     ├── RunError        a run folder that is missing, unfinished or damaged
-    └── QuestionError   a question with an unknown name, a time out of range, or nothing left open
+    ├── QuestionError   a question with an unknown name, a time out of range, or nothing left open
+    └── Interrupted     Ctrl-C, and how to go on
 """
 
 from __future__ import annotations
@@ -39,6 +41,10 @@ class RunError(ForetimeError):
 
 class QuestionError(ForetimeError):
     """A question cannot be answered as it was put."""
+
+
+class Interrupted(ForetimeError):  # noqa: N818, not an error of the user
+    """Work was asked to stop; a training has saved its state."""
 
 
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:

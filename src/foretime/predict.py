@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from foretime.evaluation.pieces import PIECES, KnownPieces, Piece, score_pieces,
 from foretime.evaluation.ranking import batches
 from foretime.models import Model
 from foretime.training import RunFolder, load_model
+from foretime.training.conclusion import temperatures_in
 
 Known = Literal["mark", "hide"]
 SPLITS = ("train", "valid", "test")
@@ -206,12 +206,7 @@ def _temperatures(run: RunFolder) -> dict[str, float]:
     """Return the temperature of each piece by the report of a run; 1 for all without one."""
     if not run.report_file.exists():
         return dict.fromkeys(PIECES, 1.0)
-    report: Any = run.report()
-    found = report.get("temperatures") if isinstance(report, dict) else None
-    if not isinstance(found, dict) or set(found) != set(PIECES) or not all(_is_positive(found[p]) for p in PIECES):
+    found = temperatures_in(run.report())
+    if found is None:
         raise RunError(f"{run.report_file}: has no temperatures; make it anew with foretime train --resume {run.path}")
     return found
-
-
-def _is_positive(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value < math.inf

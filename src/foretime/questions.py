@@ -41,8 +41,11 @@ def read_questions(path: Path) -> list[PlacedQuestion]:
         raise QuestionError(f"{path}: no such file of questions") from None
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionError(f"{path}: cannot be read as UTF-8 text: {error}") from None
-    rows = _json_rows(path, text) if path.suffix in (".jsonl", ".ndjson") else _table_rows(path, text)
-    questions = [PlacedQuestion(place, _question(place, row)) for place, row in rows]
+    json_lines = path.suffix.lower() in (".jsonl", ".ndjson")
+    problems: list[str] = []
+    rows = list(_json_rows(path, text, problems) if json_lines else _table_rows(path, text, problems))
+    _raise_together(problems)
+    questions = [PlacedQuestion(place, _question(row)) for place, row in rows]
     if not questions:
         raise QuestionError(f"{path}: no question in the file; write a header and one question in each line")
     return questions
@@ -58,8 +61,11 @@ def answer_file(predictor: Predictor, path: Path, out: Path, top: int, known: st
     _check(predictor, questions)
     answers = predictor.complete_many([placed.question for placed in questions], top, known)  # type: ignore[arg-type]
     pairs = [(placed.question, found) for placed, found in zip(questions, answers, strict=True)]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    writer(out, list(answer_rows(pairs)))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        writer(out, list(answer_rows(pairs)))
+    except OSError as error:
+        raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
     return len(questions)
 
 
@@ -85,52 +91,77 @@ def _check(predictor: Predictor, questions: list[PlacedQuestion]) -> None:
             predictor.check(placed.question)
         except QuestionError as error:
             problems.append(f"{placed.place}: {error}")
+    _raise_together(problems)
+
+
+def _raise_together(problems: list[str]) -> None:
     if problems:
         shown = problems[:SHOWN_AT_MOST]
         more = [f"… and {len(problems) - len(shown)} more"] if len(problems) > len(shown) else []
         raise QuestionError("\n".join([*shown, *more]))
 
 
-def _question(place: str, row: dict[str, Any]) -> Question:
-    unknown = sorted(set(row) - set(FIELDS))
-    if unknown:
-        raise QuestionError(f"{place}: unknown column {unknown[0]!r}; the columns are {', '.join(FIELDS)}")
+def _question(row: dict[str, Any]) -> Question:
     return Question(**{name: str(value) for name, value in row.items() if value is not None and value not in OPEN})
 
 
-def _table_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _unknown_column(names: Iterable[str]) -> str:
+    """Return what is wrong with the names of columns, or an empty string."""
+    unknown = [name for name in names if name not in FIELDS]
+    return f"unknown column {unknown[0]!r}; the columns are {', '.join(FIELDS)}" if unknown else ""
+
+
+def _table_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     first = text.split("\n", 1)[0]
     tabs = "\t" in first or path.suffix == ".tsv"
     quoting: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {}
     reader = csv.reader(io.StringIO(text, newline=""), **quoting)
-    header = next(reader, [])
+    try:
+        header = next(reader, [])
+        _check_header(path, header)
+        for cells in reader:
+            place = f"{path}:{reader.line_num}"
+            if len(cells) == len(header):
+                yield place, dict(zip(header, cells, strict=True))
+            elif cells:
+                problems.append(f"{place}: expected {len(header)} fields as in the header, found {len(cells)}")
+    except csv.Error as error:
+        raise QuestionError(f"{path}:{reader.line_num}: not a table: {error}; mend the line") from None
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    if not header:
+        return  # an empty file, which is an error of its own
     if not set(header) & set(FIELDS):
         raise QuestionError(f"{path}:1: the first line must name the columns, some of {', '.join(FIELDS)}")
-    for cells in reader:
-        if not cells:
-            continue
-        place = f"{path}:{reader.line_num}"
-        if len(cells) != len(header):
-            raise QuestionError(f"{place}: expected {len(header)} fields as in the header, found {len(cells)}")
-        yield place, dict(zip(header, cells, strict=True))
+    if fault := _unknown_column(header):
+        raise QuestionError(f"{path}:1: {fault}")
+    if len(set(header)) < len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise QuestionError(f"{path}:1: the column {twice!r} stands there twice; leave one")
 
 
-def _json_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _json_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
+        place = f"{path}:{number}"
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise QuestionError(f"{path}:{number}: not valid JSON: {error}") from None
+            problems.append(f"{place}: not valid JSON: {error}")
+            continue
         if not isinstance(row, dict):
-            raise QuestionError(f"{path}:{number}: expected a JSON object with some of the keys {', '.join(FIELDS)}")
-        yield f"{path}:{number}", row
+            problems.append(f"{place}: expected a JSON object with some of the keys {', '.join(FIELDS)}")
+        elif fault := _unknown_column(row):
+            problems.append(f"{place}: {fault}")
+        else:
+            yield place, row
 
 
 def _writer(out: Path) -> Any:
     writers = {".tsv": _write_tsv, ".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}
-    found = writers.get(out.suffix)
+    found = writers.get(out.suffix.lower())
     if found is None:
         raise QuestionError(f"{out}: answers are written as {', '.join(writers)}; end the name with one of these")
     return found
@@ -138,7 +169,14 @@ def _writer(out: Path) -> Any:
 
 def _write_tsv(out: Path, rows: list[dict[str, Any]]) -> None:
     lines = ["\t".join(ANSWER_FIELDS)]
-    lines += ["\t".join("" if row[name] is None else str(row[name]) for name in ANSWER_FIELDS) for row in rows]
+    for row in rows:
+        cells = ["" if row[name] is None else str(row[name]) for name in ANSWER_FIELDS]
+        if broken := next((cell for cell in cells if set(cell) & set("\t\n\r")), None):
+            raise QuestionError(
+                f"{out}: the name {broken!r} has a tab or a line end, which TSV cannot hold; "
+                "end the name of the file with .csv, .jsonl or .parquet"
+            )
+        lines.append("\t".join(cells))
     write_text(out, "\n".join(lines) + "\n")
 
 
@@ -158,6 +196,9 @@ def _write_parquet(out: Path, rows: list[dict[str, Any]]) -> None:
     import pyarrow
     import pyarrow.parquet
 
+    numbers = {"rank": pyarrow.int64(), "confidence": pyarrow.float64(), "score": pyarrow.float64()}
+    # without a schema, a column in which nothing is known would have no type
+    schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in ANSWER_FIELDS])
     sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), sink)
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), sink)
     write_bytes(out, sink.getvalue().to_pybytes())

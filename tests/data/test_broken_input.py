@@ -9,6 +9,7 @@ import pytest
 
 from foretime.config import DataConfig
 from foretime.data.dataset import read_dataset
+from foretime.data.times import ACCEPTED
 from foretime.errors import ConfigError, DataError, ForetimeError
 
 Write = Callable[[str, str | bytes], Path]
@@ -55,6 +56,13 @@ ROWS = {
         'a,p,b,2014-01-01\nc,p,d,"2014-01-01\n',
         "a.csv:2: a quote is opened and never",
     ),
+    "an open quote in the first row": ("a.csv", 'c,"p,d,2014-01-01\n', "a.csv:1: a quote is opened and never closed"),
+    "an open quote in a long file": (
+        "a.csv",
+        'a,p,b,2014-01-01\nc,"p,d,2014-01-01\n' + "a,p,b,2014-01-01\n" * 20_000,
+        "a.csv:2: a quote is opened and never closed",
+    ),
+    "one long line": ("a.txt", "x" * 300_000, "a.txt: expected 4 columns"),
     "blank lines before": ("a.tsv", "\n\n" + GOOD + "\n\na\tp\tb\tsoon\n", "a.tsv:6: the time 'soon'"),
     "Windows line ends": ("a.tsv", (GOOD + "\na\tp\tb\tsoon\n").replace("\n", "\r\n"), "a.tsv:3: the time 'soon'"),
     "lines in quotes": ("a.csv", '"a\n\nb",p,b,2014-01-01\na,p,b,soon\n', "a.csv:4: the time 'soon'"),
@@ -110,6 +118,46 @@ def test_a_bad_row_is_reported_with_its_place_and_a_remedy(write: Write, kind: s
 def test_a_broken_file_is_reported_with_a_remedy(write: Write, kind: str) -> None:
     name, content, message = FILES[kind]
     assert_refused(write(name, content), message)
+
+
+ACTORS = "Source Name,Event,Target Name,Day,Note\n" + "ann,meets,bob,2020-01-01,nice\nbob,meets,cy,2020-01-02,\n" * 15
+
+
+def refusal(path: Path, **settings: Any) -> list[str]:
+    with pytest.raises(DataError) as caught:
+        read_dataset(path, DataConfig(**settings))
+    return str(caught.value).splitlines()
+
+
+def test_a_header_of_other_words_and_a_column_of_notes_are_recognised_for_what_they_are(write: Write) -> None:
+    path = write("actors.csv", ACTORS)
+    layout, header = refusal(path)
+    assert layout.startswith(f"{path}:1: the end 'Note' is not a time, nor is anything else in column 5; the table seems")
+    assert "say which column is which with --columns subject=1,predicate=2,object=3,time=4" in layout
+    assert header.startswith(f"{path}:1: the start 'Day' is not a time; write 2014-05-13")
+    assert header.endswith(
+        "; if this row names the columns, say --header, and which is which with "
+        "--columns subject=…,predicate=…,object=…,time=…"
+    )
+    columns = {"subject": "Source Name", "predicate": "Event", "object": "Target Name", "time": "Day"}
+    assert len(read_dataset(path, DataConfig(columns=columns)).known()) == 30
+
+
+def test_only_a_first_row_of_which_nothing_was_said_may_be_a_header(write: Write) -> None:
+    four = "wer\twas\twen\twann\n"
+    assert "--header" in refusal(write("a.tsv", four + GOOD))[0]
+    assert "--header" in refusal(write("a.tsv", "\n" + four + GOOD))[0]
+    assert "--header" not in refusal(write("a.tsv", four + GOOD), header=False)[0]
+    assert "--header" not in refusal(write("a.tsv", GOOD + four))[0]
+    assert "--header" not in "".join(refusal(write("a.tsv", "x\n" + four + GOOD)))
+    numbers = {"subject": 1, "predicate": 2, "object": 3, "time": 4}
+    assert "--header" in refusal(write("a.tsv", four + GOOD), columns=numbers)[0]
+
+
+def test_times_in_another_column_are_one_problem_of_the_file(write: Write) -> None:
+    (line,) = refusal(write("a.tsv", "2014-01-01\ta\tp\tb\n" * 30))
+    assert "a.tsv:1: the time 'b' is not a time, nor is anything else in column 4; " in line
+    assert line.endswith("if it has not, write times as " + ACCEPTED)
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:

@@ -31,6 +31,18 @@ def test_describe_prints_tables_and_json(write: Write) -> None:
     assert report["facts"] == {"train": 1, "valid": 1, "test": 1}
 
 
+@pytest.mark.parametrize(("first", "last", "hinted"), [(1990, 2010, True), (1000, 2101, False), (0, 2010, False)])
+def test_integers_are_steps_and_perhaps_years(write: Write, first: int, last: int, hinted: bool) -> None:
+    path = write("a.tsv", f"a\tp\tb\t{first}\nb\tp\tc\t{last}\n")
+    output = run("describe", path).output
+    assert f"{first} to {last}: {last - first + 1:,} steps " in output
+    assert "steps of" not in output
+    assert ("hint: if the times are years, --granularity year names them so" in output) == hinted
+    as_years = run("describe", path, "--granularity", "year").output
+    assert "steps of year" in as_years
+    assert "hint" not in as_years
+
+
 def test_names_that_look_like_markup_are_printed_as_they_are(write: Write) -> None:
     assert "[bold]p[/bold]" in run("describe", write("a.tsv", "a\t[bold]p[/bold]\tb\t3\n")).output
 

@@ -7,6 +7,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretime.config import DataConfig
 from foretime.data.dataset import read_dataset
 from foretime.data.summary import describe
 
@@ -32,6 +33,19 @@ def test_repeated_and_leaked_facts_are_those_that_a_plain_loop_counts(train: lis
     assert summary.frequent_predicates == dict(Counter(row[1] for row in [*train, *valid, *test]))
     times = Counter(row[3] for row in [*train, *valid, *test])
     assert summary.events_per_step["max"] == max(times.values())
+
+
+def test_facts_that_fall_together_are_not_said_to_be_equal() -> None:
+    rows = {"subject": ["a"] * 3, "predicate": ["p"] * 3, "object": ["b"] * 3}
+    days = pl.DataFrame(rows | {"time": ["2020-01-06", "2020-01-07", "2020-01-08"]})
+    splits = {"train": days, "valid": days[:1], "test": days[2:]}
+    assert describe(read_dataset(splits, DataConfig(granularity="week"))).warnings() == [
+        "train: 2 facts repeated (times compared by the week)",
+        "valid: 1 fact in an earlier split too (times compared by the week): answers that training or selection has seen",
+        "test: 1 fact in an earlier split too (times compared by the week): answers that training or selection has seen",
+    ]
+    binned = describe(read_dataset(splits, DataConfig(granularity="bins:1"))).warnings()
+    assert binned[0] == "train: 2 facts repeated (times compared by the bin)"
 
 
 def test_a_summary_is_json_and_its_warnings_are_sentences() -> None:

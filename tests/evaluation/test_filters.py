@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretime.data.facts import UNKNOWN, Facts
-from foretime.evaluation.filters import KnownAnswers, facts_by_step, questions_of
+from foretime.evaluation.filters import KnownAnswers, facts_by_step, facts_of_questions, questions_of
 
 END = st.integers(min_value=UNKNOWN, max_value=4)
 FACT = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3), END, END).filter(
@@ -63,6 +63,20 @@ def test_each_fact_asks_two_questions():
     assert questions.subject.tolist() == [0, 2]
     assert questions.predicate.tolist() == [1, 3]
     assert questions.object.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("name", ["exact", "valid-at", "points"])
+@given(FACTS)
+def test_the_fact_of_every_question_is_known(name, rows):
+    facts = table(rows)
+    questions, fact = questions_of(facts, 2, name), facts_of_questions(facts, name)
+    assert len(fact) == len(questions)
+    for row, (subject, predicate, object_, step) in enumerate(
+        zip(questions.subject, questions.predicate, questions.object, questions.start, strict=True)
+    ):
+        s, p, o, *ends = rows[fact[row]]
+        assert (subject, predicate, object_) == ((s, p, o) if predicate < 2 else (o, p + 2, s))
+        assert name != "points" or holds_at((s, p, o, *ends), step)
 
 
 def test_questions_beyond_all_known_facts_have_no_rivals():

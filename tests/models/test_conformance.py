@@ -1,11 +1,15 @@
 """What every registered model must do, checked for each over a whole small graph."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import torch
 
 from foretime.config import ModelConfig
 from foretime.data.facts import Events
 from foretime.models import MODELS, Model, Queries, Sizes, build_model, model_options
+from foretime.rules.rule import Rule, table_of
 from foretime.training.batches import QuestionPool
 from foretime.training.objective import check_penalties, loss_each, loss_joint
 
@@ -14,7 +18,13 @@ SIZES = Sizes(entities=7, predicates=6, times=4)
 
 @pytest.fixture(params=sorted(MODELS))
 def model(request: pytest.FixtureRequest) -> Model:
-    return build_model(ModelConfig(name=request.param, rank=3, init_scale=1.0), SIZES, torch.Generator().manual_seed(1))
+    model = build_model(
+        ModelConfig(name=request.param, rank=3, init_scale=1.0), SIZES, torch.Generator().manual_seed(1)
+    )
+    if model.takes_rules:
+        rules = table_of([Rule("follows", "pair", 0, (1,)), Rule("chain_then", "path", 2, (4, 3))])
+        model.take_rules(replace(rules, support=np.ones(2), body_count=np.full(2, 2.0)))
+    return model
 
 
 def all_queries() -> Queries:

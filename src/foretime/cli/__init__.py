@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from foretime import __version__
 from foretime.cli.data import data_app
 from foretime.cli.data_sources import get, world
 from foretime.cli.demo import demo
 from foretime.cli.evaluate import evaluate
+from foretime.cli.mine import mine
 from foretime.cli.predict import predict
+from foretime.cli.rules import rules_app
+from foretime.cli.rules_on_graphs import check, example, import_
 from foretime.cli.train import train
-from foretime.errors import ForetimeError
+from foretime.errors import ForetimeError, Interrupted
+
+STOPPED = 130
+"""The exit code of what Ctrl-C has stopped, as shells have it."""
+
+
+class _Commands(TyperGroup):
+    """Hands Ctrl-C on to `main`: each version of Typer makes something else of it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            # whoever was stopped has noted how to go on
+            raise Interrupted("; ".join(["stopped", *getattr(stop, "__notes__", [])])) from None
+
 
 app = typer.Typer(
     name="foretime",
+    cls=_Commands,
     help="Complete a temporal knowledge graph and see why.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -31,6 +51,11 @@ app.command()(train)
 app.command()(evaluate)
 app.command()(predict)
 app.command()(demo)
+app.command()(mine)
+rules_app.command()(check)
+rules_app.command()(example)
+rules_app.command("import")(import_)
+app.add_typer(rules_app, name="rules")
 
 
 def _print_version(wanted: bool) -> None:
@@ -48,9 +73,12 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; a user's error is printed without a traceback and exits with 2."""
+    """Run the command line; a user's error is printed without a traceback and exits with 2, Ctrl-C with 130."""
     try:
         app()
+    except Interrupted as stopped:
+        typer.echo(stopped, err=True)
+        sys.exit(STOPPED)
     except ForetimeError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -58,3 +86,8 @@ def main() -> None:
         # the reader of our output, such as head, has seen enough
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        # a full disk, a folder that may not be written
+        place = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"error: {place}{error.strerror or error}", err=True)
+        sys.exit(2)

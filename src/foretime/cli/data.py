@@ -129,6 +129,8 @@ def _print_summary(summary: Summary) -> None:
     for name, count in summary.frequent_predicates.items():
         predicates.add_row(escape(name), f"{count:,}")
     console.print(predicates)
+    if summary.looks_like_years:
+        console.print("hint: if the times are years, --granularity year names them so", soft_wrap=True)
     for warning in summary.warnings():
         console.print(f"warning: {escape(warning)}", soft_wrap=True)
 
@@ -136,11 +138,12 @@ def _print_summary(summary: Summary) -> None:
 def _rows(summary: Summary) -> list[tuple[str, str]]:
     """Return the lines of a summary, those that say nothing left out."""
     spread = summary.events_per_step
+    unit = "" if summary.granularity == "step" else f" of {summary.granularity}"  # integers are steps of nothing else
     rows = [
         ("facts", _by_split(summary.facts)),
         ("entities", f"{summary.entities:,} ({summary.entities_in_train:,} in train)"),
         ("predicates", f"{summary.predicates:,} ({summary.predicates_in_train:,} in train)"),
-        ("times", f"{summary.first_time} to {summary.last_time}: {summary.steps:,} steps of {summary.granularity}"),
+        ("times", f"{summary.first_time} to {summary.last_time}: {summary.steps:,} steps{unit}"),
         ("events at a step", f"{spread['min']:,} to {spread['max']:,}, median {spread['median']:,g}"),
     ]
     if summary.intervals:

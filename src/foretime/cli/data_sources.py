@@ -27,14 +27,19 @@ def get(
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    console = Console(stderr=True)
+    bars = Progress(*columns, console=console, disable=not console.is_terminal)
 
-        def show(file: str, done: int, total: int | None) -> None:
-            if file not in tasks:
-                tasks[file] = bars.add_task(file)
-            bars.update(tasks[file], completed=done, total=total)
+    def show(file: str, done: int, total: int | None) -> None:
+        if file not in tasks:
+            bars.start()  # not before there is something to show: bars of nothing are an empty line
+            tasks[file] = bars.add_task(file)
+        bars.update(tasks[file], completed=done, total=total)
 
+    try:
         target = fetch(name, folder or data_folder(), base_url=source, progress=show)
+    finally:
+        bars.stop()
     typer.echo(target)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -28,15 +29,15 @@ def demo(
     from foretime.config import Config, override
     from foretime.data.dataset import read_dataset
     from foretime.data.world import generate, write
-    from foretime.training import RunFolder, complete_config, resume
+    from foretime.training import RunFolder, create_run, resume
 
     world, run = folder / "world", folder / "run"
     if not (run / "config.toml").exists():
-        error_console.print(f"1. a world of {events:,} events in {world}")
+        error_console.print(f"1. a world of {events:,} events in {world}", markup=False)
         write(generate(events=events, seed=seed), world)
-        error_console.print(f"2. LCGE is trained on it in {run}")
+        error_console.print(f"2. LCGE is trained on it in {run}", markup=False)
         config = override(Config(), {**SETTINGS, "training.seed": seed, "data.path": str(world)})
-        RunFolder.create(run, complete_config(config), read_dataset(world, config.data))
+        create_run(read_dataset(world, config.data), config, run)
     finished = resume(run, TerminalProgress()) if not (run / "report.json").exists() else RunFolder.open(run)
     error_console.print("3. what it reached, by a ranking against all entities")
     print_outcome(finished)
@@ -56,16 +57,17 @@ def _ask(run: Path) -> None:
         graph.timeline.label(int(graph.test.start[0])),
     )
     truth = graph.entities.name(int(graph.test.object[0]))
-    error_console.print(f"4. a question from test; the true answer is {truth}", soft_wrap=True)
+    error_console.print(f"4. a question from test; the true answer is {truth}", markup=False, soft_wrap=True)
     answers = predictor.complete(subject=subject, predicate=predicate, time=time, top=5)
     print_answers(f"({subject}, {predicate}, ?, {time})", answers)
     error_console.print("try next:")
     for command in (
-        f"foretime predict {run} --subject '{subject}' --predicate '{predicate}' --time {time}",
-        f"foretime predict {run} --subject '{subject}' --object '{truth}' --time {time}",
-        f"foretime predict {run} --subject '{subject}' --predicate '{predicate}' --object '{truth}'",
-        f"foretime evaluate {run} --split test",
-        f"foretime data describe {run.parent / 'world'}",
-        "foretime train YOUR_EVENTS.tsv --out runs/mine",
+        ("predict", run, "--subject", subject, "--predicate", predicate, "--time", time),
+        ("predict", run, "--subject", subject, "--object", truth, "--time", time),
+        ("predict", run, "--subject", subject, "--predicate", predicate, "--object", truth),
+        ("evaluate", run, "--split", "test"),
+        ("data", "describe", run.parent / "world"),
+        ("train", "YOUR_EVENTS.tsv", "--out", "runs/mine"),
     ):
-        error_console.print(f"  {command}", soft_wrap=True)
+        line = shlex.join(str(part) for part in ("foretime", *command))
+        error_console.print(f"  {line}", markup=False, soft_wrap=True)

@@ -53,6 +53,8 @@ def predict(  # noqa: PLR0913, each is a flag
         count = answer_file(predictor, questions, out, top, known.value)
         typer.echo(f"{count:,} questions answered in {out}", err=True)
         return
+    if question.open_piece() == "time" and not predictor.model.uses_time:
+        typer.echo("this model knows no time: all steps are equally likely, and their order means nothing", err=True)
     answers = predictor.complete_many([question], top, known.value)[0]
     if as_json:
         typer.echo(json.dumps([answer.to_dict() for answer in answers], ensure_ascii=False, indent=2))

@@ -17,7 +17,7 @@ error_console = Console(stderr=True, highlight=False)
 
 def print_reports(reports: dict[str, dict[str, Any]]) -> None:
     """Print one row for each split's report: MRR with its interval, Hits@k, calibration."""
-    table = Table("split", "questions", "MRR", "95 % interval", "H@1", "H@3", "H@10", "calib. error")
+    table = Table("split", "questions", "MRR", "95 %", "H@1", "H@3", "H@10", "ECE")
     for split, report in reports.items():
         low, high = report["mrr_interval"]
         errors = report.get("calibration_error", {})
@@ -32,6 +32,8 @@ def print_reports(reports: dict[str, dict[str, Any]]) -> None:
     console.print(table)
     names = {report["filter"] for report in reports.values()}
     console.print(f"ranked among all entities, both directions, other known answers left out ({', '.join(names)})")
+    if any("calibration_error" in report for report in reports.values()):
+        console.print("95 %: the interval of the MRR; ECE: the expected calibration error of objects")
 
 
 def print_details(report: dict[str, Any], predicates: int) -> None:

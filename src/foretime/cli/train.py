@@ -64,7 +64,13 @@ def _configure(graph: str | None, config: Path | None, given: dict[str, Any], se
     from foretime.config import Config, override, parse_settings, read_config
 
     base = read_config(config) if config is not None else Config()
-    final = override(base, given | parse_settings(settings) | ({"data.path": graph} if graph else {}))
+    changes = given | parse_settings(settings) | ({"data.path": graph} if graph else {})
+    final = override(base, changes)
+    if not base.penalties and final.penalties:
+        # a single weight on the command line stands beside the model's other defaults
+        from foretime.models import model_class
+
+        final = final.model_copy(update={"penalties": model_class(final.model).default_penalties | final.penalties})
     if not final.data.path:
         raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
     return final
@@ -72,26 +78,30 @@ def _configure(graph: str | None, config: Path | None, given: dict[str, Any], se
 
 def _create(config: Config, out: Path | None) -> Path:
     """Return the folder of a new run, its graph read."""
+    from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
     from foretime.data.dataset import read_dataset
-    from foretime.training import RunFolder, complete_config
+    from foretime.training import RunFolder, complete_config, create_run
 
-    complete = complete_config(config)
+    complete_config(config)  # a wrong setting should not wait for the graph to be read
     folder = out or default_folder(config)
     RunFolder.check_free(folder)
     dataset = read_dataset(config.data.path, config.data)
     error_console.print(
         f"{dataset.name}: {len(dataset.train):,} training facts, {len(dataset.entities):,} entities, "
-        f"{len(dataset.predicates):,} predicates, {len(dataset.timeline):,} time steps"
+        f"{len(dataset.predicates):,} predicates, {len(dataset.timeline):,} time steps",
+        markup=False,
+        soft_wrap=True,
     )
-    RunFolder.create(folder, complete, dataset)
-    error_console.print(f"training {config.model.name} in {folder}")
+    create_run(dataset, config, folder, TerminalProgress())
+    error_console.print(f"training {config.model.name} in {folder}", markup=False, soft_wrap=True)
     return folder
 
 
 def default_folder(config: Config) -> Path:
     """Return the first free folder runs/DATA-MODEL, runs/DATA-MODEL-2, …"""
-    base = Path("runs") / f"{Path(config.data.path).name.split('.')[0]}-{config.model.name}"
+    name = Path(config.data.path).resolve().name.split(".")[0] or "graph"
+    base = Path("runs") / f"{name}-{config.model.name}"
     folder, number = base, 1
     while folder.exists():
         number += 1
@@ -103,13 +113,15 @@ def _finish(folder: Path, with_test: bool, tensorboard: bool) -> None:
     """Train to the end and print what was reached and what to do next."""
     from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
-    from foretime.training import resume
+    from foretime.training import RunFolder, resume
     from foretime.training.listeners import Listeners, TensorBoard
 
+    RunFolder.open(folder)  # TensorBoard would make a folder that is not there
     listeners = [TerminalProgress(), *([TensorBoard(folder)] if tensorboard else [])]
     run = resume(folder, Listeners(listeners), with_test)
     print_outcome(run)
-    error_console.print(f"ask it: foretime predict {folder} --subject … --predicate … --time …", soft_wrap=True)
+    asking = f"ask it: foretime predict {folder} --subject … --predicate … --time …"
+    error_console.print(asking, markup=False, soft_wrap=True)
 
 
 def print_outcome(run: RunFolder) -> None:
@@ -121,5 +133,6 @@ def print_outcome(run: RunFolder) -> None:
     console.print(
         f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
         f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}",
+        markup=False,
         soft_wrap=True,
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from foretime.config import DataConfig
-from foretime.data.columns import NAMES
+from foretime.data.columns import EVENT, HOW, INTERVAL, NAMES
 from foretime.data.facts import Facts, Ids
 from foretime.data.problems import SHOWN, Problems
 from foretime.data.reading import ABSENT, Coded, RawTable
@@ -128,6 +128,21 @@ def _number(kind: str, columns: list[Coded], order: Ids) -> tuple[Vocabulary, Id
     return Vocabulary(kind, [joined.values[i] for i in ranked]), ids[codes]
 
 
+_IF_A_HEADER = (
+    "; if this row names the columns, say --header, and which is which with "
+    "--columns subject=…,predicate=…,object=…,time=…"
+)
+
+
+def _other_layout(role: str) -> str:
+    """Return what to do about a column that was taken for times and has none."""
+    column = (INTERVAL if role in INTERVAL else EVENT).index(role) + 1
+    return (
+        f"anything else in column {column}; the table seems to have another layout: {HOW}; "
+        f"if it has not, write times as {ACCEPTED}"
+    )
+
+
 @dataclass(frozen=True)
 class _Times:
     """The different times of all tables, and for each row the number of its start and of its end."""
@@ -158,7 +173,14 @@ class _Times:
         wrong, unknown = self.moments.precision == "", self.moments.precision == "unknown"
         for role, codes in {table.start: start, table.end: end}.items():
             rows = np.flatnonzero(wrong[codes])
-            texts = [f"the {role} {self.texts[codes[row]]!r} is not a time; write {ACCEPTED}" for row in rows[:SHOWN]]
+            texts = [f"the {role} {self.texts[codes[row]]!r} is not a time" for row in rows[:SHOWN]]
+            if table.guessed and len(rows) > 1 and bool((wrong | unknown)[codes].all()):
+                # one word about the column says more than one about each row
+                problems.add_rows(rows[:1].tolist(), table.locate, [f"{texts[0]}, nor is {_other_layout(role)}"])
+                continue
+            texts = [f"{text}; write {ACCEPTED}" for text in texts]
+            if table.headless and len(rows) and rows[0] == 0:
+                texts[0] += _IF_A_HEADER
             problems.add_rows(rows.tolist(), table.locate, texts)
         rows = np.flatnonzero(unknown[start] & unknown[end])
         which = (

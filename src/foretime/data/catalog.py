@@ -143,7 +143,7 @@ def fetch(
     `BASE/icews14/train.txt`.
     """
     if name not in catalog:
-        raise DataError(f"unknown data set {name!r}{suggestion(name, catalog)}; there are: {', '.join(catalog)}")
+        raise DataError(f"unknown data set {name!r}; there are: {', '.join(catalog)}{suggestion(name, catalog)}")
     target = Path(folder) / name
     base = base_url or os.environ.get(SOURCE_VARIABLE) or None
     try:

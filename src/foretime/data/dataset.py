@@ -19,7 +19,7 @@ from foretime.data.facts import Facts, concatenate
 from foretime.data.problems import Problems
 from foretime.data.reading import read_table
 from foretime.data.sources import SPLITS, find_source, read_id_names
-from foretime.data.storage import write_atomically
+from foretime.files import write_bytes
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, RunError, suggestion
@@ -72,9 +72,9 @@ class Dataset:
         """Write the data set into a folder: `graph.json` and `facts.safetensors`."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / FACTS, safetensors.numpy.save(self._tensors()))
+        write_bytes(folder / FACTS, safetensors.numpy.save(self._tensors()))
         header = {"format": FORMAT, "name": self.name, "fingerprint": self.fingerprint()}
-        write_atomically(folder / GRAPH, json.dumps(header | self._graph(), ensure_ascii=False, indent=0).encode())
+        write_bytes(folder / GRAPH, json.dumps(header | self._graph(), ensure_ascii=False, indent=0).encode())
 
     @classmethod
     def load(cls, folder: Path | str) -> Dataset:

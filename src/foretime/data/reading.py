@@ -17,7 +17,7 @@ from foretime.data.columns import NAMES, check_mapping, map_columns
 from foretime.data.facts import Ids
 from foretime.data.problems import SHOWN, Place, Problems
 from foretime.data.streams import COMPRESSIONS, PARQUETS, stem_and_kind
-from foretime.data.textfile import data_records, read_fast, read_slowly, see_layout
+from foretime.data.textfile import SlowRead, data_records, read_fast, read_slowly, see_layout
 from foretime.errors import DataError
 
 ABSENT = -1
@@ -39,6 +39,10 @@ class RawTable:
     name: str
     columns: dict[str, Coded]
     locate: Callable[[Sequence[int]], list[Place]]
+    guessed: bool = False
+    """Whether the columns were taken in the usual order, because nothing says which is which."""
+    headless: bool = False
+    """Whether the first row was taken for a fact, because nobody has said that it names the columns, or does not."""
 
     def __len__(self) -> int:
         return len(self.columns["subject"].codes)
@@ -91,7 +95,13 @@ def _read_text(path: Path, config: DataConfig, problems: Problems) -> RawTable:
     def locate(rows: Sequence[int]) -> list[Place]:
         return [Place(order, str(path), lines()[row], "") for row in rows]
 
-    return RawTable(str(path), _encode_all(table, str(path)), locate)
+    headless = config.header is None and not layout.header and not (slow and _begins_wrong(slow))
+    return RawTable(str(path), _encode_all(table, str(path)), locate, not layout.mapped, headless)
+
+
+def _begins_wrong(read: SlowRead) -> bool:
+    """Return whether the first row of a file is not among the rows that could be read."""
+    return bool(read.wrong) and (not read.lines or read.wrong[0][0] < read.lines[0])
 
 
 def _read_parquet(path: Path, config: DataConfig, problems: Problems) -> RawTable:

@@ -12,9 +12,12 @@ import pyarrow as pa
 from foretime.data.dataset import Dataset
 from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.sources import SPLITS
+from foretime.data.times import INTEGER
 
 FREQUENT = 10
 """Predicates that a summary lists."""
+YEARS = (1000, 2100)
+"""Integers between these look like years."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,9 @@ class Summary:
     """Facts that start after they end."""
     self_loops: dict[str, int]
     duplicates: dict[str, int]
-    """Facts that stand in their split already."""
+    """Facts that stand in their split already, at the same step of the timeline."""
     leaked: dict[str, int]
-    """Facts that stand in an earlier split too."""
+    """Facts that stand in an earlier split too, at the same step of the timeline."""
     unseen_entity: dict[str, int]
     """Facts with an entity that train never shows."""
     unseen_predicate: dict[str, int]
@@ -51,6 +54,12 @@ class Summary:
     """Names that begin or end with white space; they are kept as they are."""
     frequent_predicates: dict[str, int]
     """The most frequent predicates, with their facts in all splits."""
+
+    @property
+    def looks_like_years(self) -> bool:
+        """Whether the times are plain integers that may well be years."""
+        first, last = YEARS
+        return self.granularity == INTEGER and first <= int(self.first_time) and int(self.last_time) <= last
 
     def warnings(self) -> list[str]:
         """Return what may be wrong with the data, one sentence each."""
@@ -147,11 +156,13 @@ def _codes(values: Ids) -> Ids:
 
 
 def _warnings(summary: Summary) -> Iterator[str]:
+    exact = summary.granularity == INTEGER
+    how = "" if exact else f" (times compared by the {summary.granularity.partition(':')[0].removesuffix('s')})"
     for split in SPLITS:
         if count := summary.duplicates[split]:
-            yield f"{split}: {_facts(count)} repeated, word for word"
+            yield f"{split}: {_facts(count)} repeated{how}"
         if count := summary.leaked[split]:
-            yield f"{split}: {_facts(count)} in an earlier split too: answers that training or selection has seen"
+            yield f"{split}: {_facts(count)} in an earlier split too{how}: answers that training or selection has seen"
         if count := summary.unseen_entity[split]:
             yield f"{split}: {_facts(count)} about an entity that train never shows: it can only be guessed"
         if count := summary.unseen_predicate[split]:

@@ -21,6 +21,8 @@ from foretime.data.columns import HOW, Positions, map_columns, names_columns
 from foretime.data.streams import check_text, open_bytes, stem_and_kind
 from foretime.errors import ConfigError, DataError
 
+_LONGEST_SEEN = 10_000  # characters of the first row that are looked at for a delimiter
+_OPEN_QUOTE = "a quote is opened and never closed; close it, or double it if it is part of a name"
 _WORDS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
 
 
@@ -86,11 +88,14 @@ def _quoted_records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
 
     reader = csv.reader(taking(), delimiter=delimiter)
     begin = 1
-    for fields in reader:
-        if len(fields) > 1 or "".join(fields).strip(" "):
-            yield Record(begin, "".join(taken), fields)
-        begin = reader.line_num + 1
-        taken.clear()
+    try:
+        for fields in reader:
+            if len(fields) > 1 or "".join(fields).strip(" "):
+                yield Record(begin, "".join(taken), fields)
+            begin = reader.line_num + 1
+            taken.clear()
+    except csv.Error:  # a field without an end: all that follows is in it
+        yield Record(begin, "".join(taken), [])
 
 
 def see_layout(path: Path, config: DataConfig) -> Layout:
@@ -99,7 +104,10 @@ def see_layout(path: Path, config: DataConfig) -> Layout:
     if config.delimiter is not None and (len(config.delimiter) != 1 or config.delimiter in '"\r\n'):
         raise ConfigError(f"delimiter {config.delimiter!r}: expected one character, such as a comma")
     delimiter = config.delimiter or _see_delimiter(path)
-    first = next(records(path, delimiter)).fields
+    record = next(records(path, delimiter))
+    if quotes_group(delimiter) and _left_open(record.text, delimiter):
+        raise DataError(f"{path}:{record.line}: {_OPEN_QUOTE}")
+    first = record.fields
     by_name = any(isinstance(column, str) for column in config.columns.values())
     header = config.header if config.header is not None else by_name or names_columns(first)
     named = bool(config.columns) or (header and names_columns(first))
@@ -119,7 +127,7 @@ def _usual_width(path: Path, delimiter: str, first: int) -> int:
 def _see_delimiter(path: Path) -> str:
     """Return the delimiter that fits the ending of a file and its first row."""
     kind = stem_and_kind(path)[1]
-    line = next(records(path, "\t")).text
+    line = next(records(path, "\t")).text[:_LONGEST_SEEN]
     if kind == ".tsv" or (kind != ".csv" and "\t" in line):
         return "\t"
     marks = ",;\t|" if kind == ".csv" else ",;| "
@@ -182,10 +190,7 @@ def data_records(layout: Layout) -> Iterator[Record]:
     found = records(layout.path, layout.delimiter)
     if layout.header:
         next(found)
-    try:
-        yield from found
-    except csv.Error as error:
-        raise DataError(f"{layout.path}: not a CSV file: {error}; mend it, or give its --delimiter") from None
+    yield from found
 
 
 def _fault(record: Record, layout: Layout) -> str:
@@ -195,7 +200,7 @@ def _fault(record: Record, layout: Layout) -> str:
         byte = ord(record.text[error.start]) - 0xDC00
         return f"not valid UTF-8 (byte 0x{byte:02X}); save the file as UTF-8"
     if layout.quoted and _left_open(record.text, layout.delimiter):
-        return "a quote is opened and never closed; close it, or double it if it is part of a name"
+        return _OPEN_QUOTE
     if len(record.fields) != layout.width:
         return layout.wrong_width(len(record.fields))
     return ""
@@ -207,5 +212,5 @@ def _left_open(text: str, delimiter: str) -> bool:
     try:
         list(csv.reader([text], delimiter=delimiter, strict=True))
     except csv.Error as error:
-        return "unexpected end" in str(error)
+        return "unexpected end" in str(error) or "larger than field limit" in str(error)
     return False

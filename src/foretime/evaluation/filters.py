@@ -84,13 +84,25 @@ def questions_of(facts: Facts, predicates: int, filter_name: FilterName = "exact
     return asked.with_inverses(predicates)
 
 
+def facts_of_questions(facts: Facts, filter_name: FilterName = "exact") -> Ids:
+    """Return for each of `questions_of` the row of the fact that asks it, (questions,)."""
+    count = _steps(facts) if filter_name == "points" else np.ones(len(facts), dtype=np.int64)
+    return np.tile(np.repeat(np.arange(len(facts)), count), 2)
+
+
 def facts_by_step(facts: Facts) -> Facts:
     """Return each fact once for every step from its start to its end; at its known end only if the other is not."""
-    first, last = _bounds(facts, open_ends=False)
-    count = last - first + 1
+    first, _ = _bounds(facts, open_ends=False)
+    count = _steps(facts)
     row = np.repeat(np.arange(len(facts)), count)
     step = np.arange(len(row)) + np.repeat(first - (np.cumsum(count) - count), count)
     return Facts(facts.subject[row], facts.predicate[row], facts.object[row], step, step)
+
+
+def _steps(facts: Facts) -> Ids:
+    """Return how many steps each fact has from its start to its end."""
+    first, last = _bounds(facts, open_ends=False)
+    return last - first + 1
 
 
 def _place(sorted_values: Ids, values: Ids) -> Ids:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.data.dataset import Dataset
-from foretime.data.facts import Facts
-from foretime.evaluation.filters import FilterName, KnownAnswers, questions_of
+from foretime.data.facts import Facts, Ids
+from foretime.evaluation.filters import FilterName, KnownAnswers, facts_of_questions, questions_of
 from foretime.evaluation.ranking import Ranks, Scorer, rank
 
 HITS = (1, 3, 10)
@@ -73,7 +73,7 @@ def evaluate(
 
 
 def summarize(ranks: Ranks, questions: Facts, dataset: Dataset, split: str, filter_name: FilterName) -> Report:
-    """Return the report of ranks; `questions` holds a split's questions and, behind them, their inverses."""
+    """Return the report of ranks; `questions` are those that `questions_of` makes of the split."""
     values = ranks.realistic
     inverse_asked = questions.predicate >= len(dataset.predicates)
     unseen = unseen_in_train(questions, dataset)
@@ -81,7 +81,7 @@ def summarize(ranks: Ranks, questions: Facts, dataset: Dataset, split: str, filt
         split=split,
         filter=filter_name,
         all=Metrics.of(values),
-        mrr_interval=bootstrap_mrr(values),
+        mrr_interval=bootstrap_mrr(values, facts_of_questions(dataset.split(split), filter_name)),
         optimistic_mrr=Metrics.of(ranks.optimistic).mrr,
         pessimistic_mrr=Metrics.of(ranks.pessimistic).mrr,
         objects=Metrics.of(values[~inverse_asked]),
@@ -100,17 +100,20 @@ def unseen_in_train(questions: Facts, dataset: Dataset) -> NDArray[np.bool_]:
     return ~(seen[questions.subject] & seen[questions.object])
 
 
-def bootstrap_mrr(ranks: NDArray[np.float64], seed: int = 0, resamples: int = RESAMPLES) -> tuple[float, float]:
+def bootstrap_mrr(
+    ranks: NDArray[np.float64], fact: Ids, seed: int = 0, resamples: int = RESAMPLES
+) -> tuple[float, float]:
     """Return the 95 % interval of the MRR over resampled facts.
 
-    `ranks` holds the facts' questions and, behind them, their inverses: the two questions of a fact are drawn
+    `fact` numbers the fact of each rank: all questions of a fact, in both directions and at all of its steps, are drawn
     together, because they are not independent.
     """
     if len(ranks) == 0:
         return 0.0, 0.0
-    of_fact = (1.0 / ranks).reshape(2, -1).mean(axis=0)  # (facts,)
+    total, count = np.bincount(fact, weights=1.0 / ranks), np.bincount(fact)  # (facts,) each
     generator = np.random.default_rng(seed)
-    draws = [of_fact[generator.integers(len(of_fact), size=len(of_fact))].mean() for _ in range(resamples)]
+    drawn = (generator.integers(len(count), size=len(count)) for _ in range(resamples))
+    draws = [total[rows].sum() / count[rows].sum() for rows in drawn]
     low, high = np.quantile(draws, [0.025, 0.975])
     return float(low), float(high)
 

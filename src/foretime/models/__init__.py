@@ -42,7 +42,7 @@ def model_class(config: ModelConfig) -> type[Model]:
     found = MODELS.get(config.name)
     if found is None:
         raise ConfigError(
-            f"unknown model {config.name!r}{suggestion(config.name, MODELS)}; the models are {', '.join(MODELS)}"
+            f"unknown model {config.name!r}; the models are {', '.join(MODELS)}{suggestion(config.name, MODELS)}"
         )
     return found
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from foretime.config import Section
+from foretime.rules.rule import RuleTable
 
 
 class Sizes(NamedTuple):
@@ -62,6 +63,7 @@ class Model(nn.Module, ABC):
 
     Options: ClassVar[type[ModelOptions]] = ModelOptions
     uses_time: ClassVar[bool]
+    takes_rules: ClassVar[bool] = False
     default_penalties: ClassVar[dict[str, float]] = {}
 
     @abstractmethod
@@ -83,6 +85,9 @@ class Model(nn.Module, ABC):
     def parts(self) -> list[Part]:
         """Return the models that train side by side, each under its own softmax: by default the model alone."""
         return [Part("", 1.0, self)]
+
+    def take_rules(self, rules: RuleTable | None) -> None:
+        """Take the temporal rules that guide the model; only models that say `takes_rules` are given some."""
 
     def constrain_(self) -> None:
         """Bring the weights back to where they may be, after a step: by default they may be anywhere."""

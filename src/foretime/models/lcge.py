@@ -10,7 +10,9 @@ from torch import Tensor
 
 from foretime.models.base import Model, ModelOptions, Part, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
+from foretime.models.guidance import Norm, RuleGuide
 from foretime.models.tntcomplex import TNTComplEx
+from foretime.rules.rule import RuleTable
 
 
 class LCGEOptions(ModelOptions):
@@ -20,22 +22,46 @@ class LCGEOptions(ModelOptions):
     """The paper's k, the rank of the concept embeddings; 0 for half of `rank`."""
     commonsense_weight: float = Field(default=0.5, ge=0.0)
     """The paper's λ, the weight of commonsense in the loss and in the prediction; 0 leaves commonsense out (−TIS)."""
+    rule_norm: Norm = "cubed"
+    """The norm of a rule's residual: the cubed modulus, as in N3, or the squared one."""
+
+
+class EventPart(TNTComplEx):
+    """E1 (Eq. 10): TNTComplEx, its lasting predicates guided by temporal rules (Eqs. 5–9)."""
+
+    takes_rules: ClassVar[bool] = True
+    default_penalties: ClassVar[dict[str, float]] = {**TNTComplEx.default_penalties, "rules": 0.0}
+
+    def __init__(self, sizes: Sizes, options: LCGEOptions, generator: torch.Generator) -> None:
+        super().__init__(sizes, options, generator)
+        self.guide = RuleGuide(options.rank, sizes.predicates, options.rule_norm)
+
+    def take_rules(self, rules: RuleTable | None) -> None:
+        """Take the rules that guide the predicates."""
+        self.guide.take_rules(rules)
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return the penalties of TNTComplEx, and `rules`: how far the lasting predicates are from the rules."""
+        return {**super().penalties(queries, objects), "rules": self.guide(self.lasting_predicates)}
 
 
 class LCGE(Model):
     """LCGE: «Logic and Commonsense-Guided Temporal Knowledge Graph Completion», Niu and Li, AAAI 2023.
 
     An event is judged twice: as an event of its time (Eq. 10), and as something that such subjects do to such objects
-    at all (Eq. 11), by smaller concept embeddings of its own that know no time (Eq. 15).
+    at all (Eq. 11), by smaller concept embeddings of its own that know no time (Eq. 15). Temporal rules pull the
+    predicates pᵣ that they connect towards each other (Eqs. 5–9).
 
         score(s, p, o, t) = Re⟨s, p ∘ t + pᵣ, ō⟩ + λ Re⟨s_c, p_c, ō_c⟩
     """
 
     Options: ClassVar[type[ModelOptions]] = LCGEOptions
     uses_time: ClassVar[bool] = True
+    takes_rules: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {
         "event_n3": 0.01,
         "event_smoothness": 0.01,
+        "event_rules": 0.0,
         "commonsense_n3": 0.1,
     }
 
@@ -43,7 +69,7 @@ class LCGE(Model):
         super().__init__(sizes, options, generator)
         small = options.model_copy(update={"rank": options.commonsense_rank or max(1, options.rank // 2)})
         self.commonsense_weight = options.commonsense_weight
-        self.event = TNTComplEx(sizes, options, generator)
+        self.event = EventPart(sizes, options, generator)
         self.commonsense = ComplEx(sizes, small, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
@@ -55,12 +81,16 @@ class LCGE(Model):
         ]
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
-        """Return the penalties of both parts: `event_n3`, `event_smoothness`, `commonsense_n3`."""
+        """Return the penalties of both parts: `event_n3`, `event_smoothness`, `event_rules`, `commonsense_n3`."""
         return {
             f"{part.name}_{name}": penalty
             for part in self._all_parts()
             for name, penalty in part.model.penalties(queries, objects).items()
         }
+
+    def take_rules(self, rules: RuleTable | None) -> None:
+        """Take the rules that guide the event part."""
+        self.event.take_rules(rules)
 
     def parts(self) -> list[Part]:
         """Return the event part and, unless its weight is zero, the commonsense part."""

@@ -6,26 +6,42 @@ from pathlib import Path
 
 from foretime.config import Config
 from foretime.data.dataset import Dataset
-from foretime.training.conclusion import conclude, load_model
+from foretime.errors import Interrupted
+from foretime.training.conclusion import conclude, is_concluded, load_model
+from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
-from foretime.training.trainer import Interrupted, Trainer, complete_config
+from foretime.training.trainer import Trainer, complete_config
 
-__all__ = ["Interrupted", "Listener", "RunFolder", "complete_config", "load_model", "resume", "train"]
+__all__ = ["Interrupted", "Listener", "RunFolder", "complete_config", "create_run", "load_model", "resume", "train"]
 
 
 def train(
     dataset: Dataset, config: Config, folder: Path | str, listener: Listener | None = None, with_test: bool = True
 ) -> RunFolder:
     """Train the configured model on the data set in a new run folder, write its report, and return the run."""
-    run = RunFolder.create(folder, complete_config(config), dataset)
+    run = create_run(dataset, config, folder, listener)
     return resume(run.path, listener, with_test)
 
 
+def create_run(dataset: Dataset, config: Config, folder: Path | str, listener: Listener | None = None) -> RunFolder:
+    """Return a new run folder in which nothing is trained yet: `resume` does that."""
+    complete = complete_config(config)
+    RunFolder.check_free(folder)
+    rules = rules_for(complete, dataset, listener or Listener())
+    return RunFolder.create(folder, complete, dataset, rules)
+
+
 def resume(folder: Path | str, listener: Listener | None = None, with_test: bool = True) -> RunFolder:
-    """Go on with a run where it was interrupted, whenever that was; a finished run gets its report only."""
+    """Go on with a run where it was interrupted, whenever that was; a finished run gets the report that it lacks."""
     run, listener = RunFolder.open(folder), listener or Listener()
     config, dataset = run.config(), run.dataset()
-    Trainer(run, config, dataset, listener).fit()
-    conclude(run, config, dataset, listener, with_test)
+    if is_concluded(run, dataset, with_test):
+        return run  # test is ranked once
+    try:
+        Trainer(run, config, dataset, listener).fit()
+        conclude(run, config, dataset, listener, with_test)
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"go on with foretime train --resume {run.path}")
+        raise
     return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import resource
 import sys
@@ -14,6 +15,7 @@ import foretime
 from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
+from foretime.errors import RunError
 from foretime.evaluation import FilterName, evaluate, model_scorer
 from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
 from foretime.evaluation.pieces import PIECES, Piece, candidates
@@ -30,16 +32,39 @@ FACTS_AT_MOST = 2_000
 
 def load_model(run: RunFolder, config: Config, dataset: Dataset) -> Model:
     """Return the run's model with its best weights, or with its last ones if valid has not been ranked yet."""
-    model = new_model(config, dataset)
-    load_checkpoint(run.best_file if run.best_file.exists() else run.last_file, model)
+    file = run.best_file if run.best_file.exists() else run.last_file
+    if not file.exists():
+        raise RunError(f"{run.path}: nothing is trained yet; go on with foretime train --resume {run.path}")
+    model = new_model(config, dataset, run.rules(dataset))
+    load_checkpoint(file, model)
     return model.eval()
+
+
+def is_concluded(run: RunFolder, dataset: Dataset, with_test: bool = True) -> bool:
+    """Return whether the run has a whole report, with test in it if that is wanted."""
+    try:
+        report: Any = run.report()
+    except RunError:  # it is not there, or damaged: it is to be made
+        return False
+    splits = [split for split in ("valid", "test") if len(dataset.split(split)) and (split == "valid" or with_test)]
+    return temperatures_in(report) is not None and all(report.get(name) for name in ("test_note", *splits))
+
+
+def temperatures_in(report: Any) -> dict[str, float] | None:
+    """Return the temperature of each piece that a report has, or nothing if one is missing or impossible."""
+    found = report.get("temperatures") if isinstance(report, dict) else None
+    if not isinstance(found, dict) or set(found) != set(PIECES):
+        return None
+    possible = (isinstance(value, int | float) and 0 < value < math.inf for value in found.values())
+    return found if all(possible) else None
 
 
 def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listener, with_test: bool = True) -> None:
     """Write the report of a run whose training has finished."""
-    model = new_model(config, dataset)
+    rules = run.rules(dataset)
+    model = new_model(config, dataset, rules)
     progress = load_checkpoint(run.best_file, model)
-    last = load_checkpoint(run.last_file, new_model(config, dataset))
+    last = load_checkpoint(run.last_file, new_model(config, dataset, rules))
     filter_name = config.training.filter
     model.eval()
     listener.stage("calibrating on valid")
@@ -49,6 +74,7 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         "data": dataset.name,
         "data_fingerprint": dataset.fingerprint(),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "rules": 0 if rules is None else len(rules),
         "epochs": last.epoch,
         "best_epoch": progress.best_epoch,
         "training_seconds": round(last.seconds, 1),

@@ -78,7 +78,7 @@ def check_penalties(model: Model, weights: dict[str, float]) -> None:
     with torch.no_grad():
         names = set(model.penalties(Queries(first, first, first), first))
     for name in sorted(set(weights) - names):
-        raise ConfigError(f"unknown key penalties.{name}{suggestion(name, names)}; this model has {_listed(names)}")
+        raise ConfigError(f"unknown key penalties.{name}; this model has {_listed(names)}{suggestion(name, names)}")
     for name in sorted(names - set(weights)):
         raise ConfigError(f"penalties.{name} is missing: write its weight, 0 to switch it off")
 

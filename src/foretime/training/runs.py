@@ -20,6 +20,8 @@ from foretime.config import Config, config_text, read_config
 from foretime.data.dataset import Dataset
 from foretime.errors import RunError
 from foretime.files import write_json, write_text
+from foretime.rules.files import read_rules, write_rules
+from foretime.rules.rule import RuleTable
 
 
 class RunFolder:
@@ -31,15 +33,20 @@ class RunFolder:
         self.trace_file = self.path / "trace.jsonl"
         self.last_file = self.path / "last.safetensors"
         self.best_file = self.path / "best.safetensors"
+        self.rules_file = self.path / "rules.parquet"
         self.report_file = self.path / "report.json"
 
     @classmethod
-    def create(cls, path: Path | str, config: Config, dataset: Dataset) -> RunFolder:
-        """Return a new run folder with its configuration and graph; one that holds a run already is an error."""
+    def create(
+        cls, path: Path | str, config: Config, dataset: Dataset, rules: RuleTable | None = None
+    ) -> RunFolder:
+        """Return a new run folder with configuration, graph and rules; one that holds a run already is an error."""
         cls.check_free(path)
         run = cls(path)
         run.path.mkdir(parents=True, exist_ok=True)
         dataset.save(run.path)
+        if rules is not None:
+            write_rules(run.rules_file, rules, dataset)
         # the configuration comes last: a folder that has it has everything that a resumption needs
         write_text(run.config_file, config_text(config))
         return run
@@ -52,8 +59,9 @@ class RunFolder:
             raise RunError(
                 f"{run.path} already holds a run; go on with it by --resume {run.path}, or name another folder"
             )
-        if run.path.exists() and not run.path.is_dir():
-            raise RunError(f"{run.path} is a file; name a folder for the run")
+        for folder in (run.path, *run.path.parents):
+            if folder.exists() and not folder.is_dir():
+                raise RunError(f"{folder} is a file; name a folder for the run")
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
@@ -72,6 +80,10 @@ class RunFolder:
     def dataset(self) -> Dataset:
         """Return the graph of the run."""
         return Dataset.load(self.path)
+
+    def rules(self, dataset: Dataset) -> RuleTable | None:
+        """Return the rules that guide the run's model, if any do."""
+        return read_rules(self.rules_file, dataset) if self.rules_file.exists() else None
 
     def trace(self) -> list[dict[str, Any]]:
         """Return the lines of the trace, one for each finished epoch."""

@@ -14,18 +14,15 @@ import torch
 from foretime.config import Config, ModelConfig, TrainingConfig
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
-from foretime.errors import DataError, ForetimeError
+from foretime.errors import DataError, ForetimeError, Interrupted
 from foretime.evaluation import known_answers, model_scorer, questions_of, rank
 from foretime.models import Model, Sizes, build_model, model_class, model_options
+from foretime.rules.rule import RuleTable
 from foretime.training.batches import QuestionPool, step_rows
 from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from foretime.training.listeners import Listener, Plan
 from foretime.training.objective import Loss, check_penalties, loss_each, loss_joint
 from foretime.training.runs import RunFolder
-
-
-class Interrupted(ForetimeError):  # noqa: N818, not an error of the user
-    """Training was asked to stop and has saved its state."""
 
 
 def sizes_of(dataset: Dataset) -> Sizes:
@@ -36,20 +33,25 @@ def sizes_of(dataset: Dataset) -> Sizes:
 def complete_config(config: Config) -> Config:
     """Return the configuration with every default of its model and of this machine written out."""
     options = model_options(config.model).model_dump()
+    penalties = config.penalties or dict(model_class(config.model).default_penalties)
+    # a model of almost nothing tells the names of its penalties before a run is made
+    check_penalties(build_model(config.model, Sizes(1, 2, 1), torch.Generator()), penalties)
     training = config.training.model_copy(update={"threads": config.training.threads or os.cpu_count() or 1})
     return config.model_copy(
         update={
             "model": ModelConfig(name=config.model.name, **options),
-            "penalties": config.penalties or dict(model_class(config.model).default_penalties),
+            "penalties": penalties,
             "training": training,
         }
     )
 
 
-def new_model(config: Config, dataset: Dataset) -> Model:
-    """Return the configured model with the initial weights of the configured seed."""
+def new_model(config: Config, dataset: Dataset, rules: RuleTable | None = None) -> Model:
+    """Return the configured model with the initial weights of the configured seed, guided by rules if there are any."""
     generator = torch.Generator().manual_seed(config.training.seed)
-    return build_model(config.model, sizes_of(dataset), generator)
+    model = build_model(config.model, sizes_of(dataset), generator)
+    model.take_rules(rules)
+    return model
 
 
 def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimizer:
@@ -67,8 +69,7 @@ class Trainer:
             raise DataError("the training split is empty; check the files with foretime data describe")
         torch.set_num_threads(config.training.threads)
         self.run, self.config, self.dataset, self.listener = run, config, dataset, listener
-        self.model = new_model(config, dataset)
-        check_penalties(self.model, config.penalties)
+        self.model = new_model(config, dataset, run.rules(dataset))
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
         events = dataset.train.with_inverses(len(dataset.predicates)).events()

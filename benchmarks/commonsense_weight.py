@@ -1,0 +1,59 @@
+"""The MRR on valid of E1 + λ·E2 for a row of weights λ, from two runs that were trained apart.
+
+    python benchmarks/commonsense_weight.py runs/icews14-tntcomplex runs/icews14-complex \\
+        --out benchmarks/results/commonsense_weight.json
+
+With `softmax = "each"` the two parts of LCGE share no weights, and Adagrad does not see the scale of a loss, so that
+training them together with any λ gives the same weights as training them apart: λ can be chosen afterwards. Test is not
+looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import foretime  # noqa: F401, sets the environment before torch is imported
+import numpy as np
+import torch
+
+from foretime.data.facts import Facts
+from foretime.evaluation import known_answers, questions_of, rank
+from foretime.evaluation.ranking import score_questions
+from foretime.files import write_json
+from foretime.predict import Predictor
+
+WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)
+
+
+def main() -> None:
+    """Rank valid once for each weight, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("event", type=Path, help="a run of E1, such as TNTComplEx")
+    parser.add_argument("commonsense", type=Path, help="a run of E2, ComplEx")
+    parser.add_argument("--weights", type=float, nargs="+", default=WEIGHTS)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    event, commonsense = Predictor.open(arguments.event), Predictor.open(arguments.commonsense)
+    dataset = event.dataset
+    if dataset.fingerprint() != commonsense.dataset.fingerprint():
+        parser.error("the two runs were trained on different graphs")
+    questions, known = questions_of(dataset.valid, len(dataset.predicates)), known_answers(dataset, "exact")
+    result = {"event": arguments.event.name, "commonsense": arguments.commonsense.name, "split": "valid", "mrr": {}}
+    for weight in arguments.weights:
+
+        def scorer(part: Facts, weight: float = weight) -> torch.Tensor:
+            scores = score_questions(event.model, part)
+            return scores.add_(score_questions(commonsense.model, part), alpha=weight) if weight else scores
+
+        result["mrr"][str(weight)] = float(np.mean(1 / rank(scorer, questions, known).realistic))
+        print(json.dumps({"weight": weight, "valid_mrr": result["mrr"][str(weight)]}), flush=True)
+    result["best"] = max(result["mrr"], key=result["mrr"].get)
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.out, result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Whether mining finds the rules that were planted in the built-in world, and with which confidence.
+
+    python benchmarks/planted_rules.py --out benchmarks/results/planted_rules.json
+
+The rules are mined from the whole world (all splits, as they were planted) at the default thresholds and the world's own
+window. Recall is the share of planted rules that are found. Precision is the share of found rules that were planted, to
+the letter: a found rule that only follows from planted ones, such as one read backwards, counts against it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from foretime.config import RulesConfig
+from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.world import PlantedRule, generate, write
+from foretime.files import write_json
+from foretime.rules.mining import mine
+from foretime.rules.parsing import parse_rule
+from foretime.rules.rule import Rule
+from foretime.rules.text import rule_text
+
+
+def compare(events: int, seed: int) -> dict[str, Any]:
+    """Return recall, precision and both confidences of each planted rule of one world."""
+    world = generate(events=events, seed=seed)
+    with tempfile.TemporaryDirectory() as folder:
+        write(world, Path(folder))
+        dataset = read_dataset(Path(folder))
+    config = RulesConfig(window=world.rules[0].window, splits=["train", "valid", "test"])
+    mined = mine(dataset, config)
+    found = {mined.rule(row): row for row in range(len(mined))}
+    planted = {planted_rule(rule, dataset): rule for rule in world.rules}
+    rows = [
+        {
+            "rule": str(source).split("  [")[0],
+            "pattern": source.pattern,
+            "planted": source.probability,
+            "mined": float(mined.confidence[found[rule]]) if rule in found else None,
+            "head_coverage": float(mined.head_coverage[found[rule]]) if rule in found else None,
+        }
+        for rule, source in planted.items()
+    ]
+    hits = len(planted.keys() & found.keys())
+    return {
+        "events": events,
+        "seed": seed,
+        "window": config.window,
+        "planted": len(planted),
+        "found": len(found),
+        "recall": hits / len(planted),
+        "precision": hits / len(found),
+        "largest_error": max(abs(row["planted"] - row["mined"]) for row in rows if row["mined"] is not None),
+        "rules": rows,
+        "others": [rule_text(rule, dataset.predicates) for rule in found if rule not in planted],
+    }
+
+
+def planted_rule(rule: PlantedRule, dataset: Dataset) -> Rule:
+    """Return a planted rule as ids, in its one form."""
+    return parse_rule(str(rule).split("  [")[0], dataset.predicates)[0]
+
+
+def main() -> None:
+    """Compare, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    result = compare(arguments.events, arguments.seed)
+    print(json.dumps(result, indent=2, ensure_ascii=False))
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.out, result)
+
+
+if __name__ == "__main__":
+    main()

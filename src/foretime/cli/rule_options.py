@@ -1,0 +1,136 @@
+"""The flags that say how rules are mined and counted, and rules as tables: shared by the commands about rules."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from foretime.cli.reading_options import data_config
+
+if TYPE_CHECKING:
+    from foretime.config import RulesConfig
+    from foretime.data.dataset import Dataset
+    from foretime.rules.files import NamedRules
+    from foretime.rules.temporal import Progress
+    from foretime.rules.text import WrittenRule
+
+
+class CountingChoice(StrEnum):
+    """How temporal rules are counted."""
+
+    windowed = "windowed"
+    literal = "literal"
+
+
+Graph = Annotated[
+    str, typer.Argument(help="A folder of splits, a file of events, or the folder of a run.", show_default=False)
+]
+RuleFile = Annotated[Path, typer.Argument(help="A file of rules (.txt, .rules, .jsonl, .parquet).", show_default=False)]
+RuleSource = Annotated[Path, typer.Argument(help="A file of rules, or the folder of a run.", show_default=False)]
+Window = Annotated[int | None, typer.Option(help="How many steps after its body a head may come.")]
+Confidence = Annotated[float | None, typer.Option(help="The least standard confidence (SC).")]
+HeadCoverage = Annotated[float | None, typer.Option(help="The least head coverage (HC).")]
+Counting = Annotated[CountingChoice | None, typer.Option(help="Each body once, or the paper's equations as printed.")]
+Splits = Annotated[str | None, typer.Option(metavar="SPLIT,…", help="The splits to count on: train,valid.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+
+
+def rules_config(**settings: Any) -> RulesConfig:
+    """Return the `[rules]` section with the flags that were given; `splits` is a text with commas."""
+    from foretime.config import RulesConfig, check_section
+
+    given = {key: value for key, value in settings.items() if value is not None}
+    if "splits" in given:
+        given["splits"] = [name.strip() for name in given["splits"].split(",")]
+    if "counting" in given:
+        given["counting"] = str(given["counting"])
+    return check_section(RulesConfig, given, "", "rules.")
+
+
+def read_graph(graph: str, settings: dict[str, Any]) -> Dataset:
+    """Return a graph that is read from files, or the one that the folder of a run holds."""
+    from foretime.data.dataset import GRAPH, Dataset, read_dataset
+
+    if (Path(graph) / GRAPH).is_file():
+        return Dataset.load(graph)
+    return read_dataset(graph, data_config(settings))
+
+
+def read_source(source: Path) -> NamedRules:
+    """Return the rules of a file, or of a run."""
+    from foretime.errors import DataError
+    from foretime.rules.files import read_named_rules
+
+    if not source.is_dir():
+        return read_named_rules(source)
+    if not (source / "rules.parquet").is_file():
+        raise DataError(f"{source}: a folder without rules.parquet; name a file of rules, or a run that has rules")
+    return read_named_rules(source / "rules.parquet")
+
+
+@contextmanager
+def mining_progress() -> Iterator[Progress]:
+    """Show what is being counted; on Ctrl-C say that nothing was written, and exit with 130."""
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    from foretime.cli.tables import error_console as console
+
+    columns = (TextColumn("counting {task.description}"), BarColumn(bar_width=24))
+    try:
+        with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+            task = bars.add_task("rules")
+            yield lambda what, done, total: bars.update(task, description=what, completed=done, total=total)
+    except KeyboardInterrupt:
+        console.print("stopped; nothing was written")
+        raise typer.Exit(130) from None
+
+
+def print_json(content: Any) -> None:
+    """Print an answer for a program."""
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=2))
+
+
+def rule_dicts(named: NamedRules) -> list[dict[str, Any]]:
+    """Return rules as JSON can hold them."""
+    from foretime.rules.files import to_dict
+    from foretime.rules.text import written_rules
+
+    lines = written_rules(named.rules, named.predicates)
+    return [to_dict(line, rule.pattern) for line, rule in zip(lines, named.rules.rules(), strict=True)]
+
+
+def print_rules(lines: Sequence[WrittenRule], numbers: Sequence[int] | None = None) -> None:
+    """Print a table of rules with their numbers and measures."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from foretime.cli.tables import console
+
+    table = Table("", "rule", "SC", "HC", "support", "body")
+    for number, line in zip(numbers or range(1, len(lines) + 1), lines, strict=True):
+        support, body, head_support, head_count, _ = line.measures
+        table.add_row(
+            str(number),
+            escape(line.statement),
+            f"{support / body:.3f}" if body else "",
+            f"{head_support / head_count:.3f}" if head_count else "",
+            f"{support:,.6g}" if body else "",
+            f"{body:,.6g}" if body else "",
+        )
+    console.print(table)
+
+
+def pattern_counts(named: NamedRules) -> dict[str, int]:
+    """Return how many rules there are of each pattern, those without time as `static`."""
+    from foretime.rules.patterns import PATTERNS
+
+    counts = Counter(rule.pattern or "static" for rule in named.rules.rules())
+    return {name: counts[name] for name in (*PATTERNS, "static") if counts[name] or name != "static"}

@@ -1,0 +1,99 @@
+"""RGPR: temporal rules as a penalty on predicate embeddings (LCGE, Eqs. 5–9)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from foretime.models.algebra import lookup, multiply
+from foretime.rules.patterns import PATTERNS
+from foretime.rules.rule import NO_SECOND, RuleTable
+
+Norm = Literal["cubed", "squared"]
+MOST_TRANSFERS = 2
+
+
+class RuleGuide(nn.Module):
+    """Pulls the predicates of every rule towards each other, after the times between its atoms.
+
+    The time transfer operator T, one learned complex vector, moves a body predicate towards the head as often as the
+    rule's pattern says; a rule is satisfied where the product of its moved body predicates is its head predicate. All
+    patterns are one formula, in which a body of one atom is multiplied by one:
+
+        G = Σᵢ |(Tᵏ¹ ∘ p₁) ∘ (Tᵏ² ∘ p₂) − p_head|ᵢ³, weighted by the rule's confidence, as a mean over the rules
+    """
+
+    head: Tensor
+    body: Tensor
+    weight: Tensor
+
+    def __init__(self, rank: int, predicates: int, norm: Norm = "cubed") -> None:
+        """Make a guide without rules; `predicates` counts inverses too."""
+        super().__init__()
+        self.predicates, self.norm = predicates, norm
+        self.transfer = nn.Parameter(_ones(rank))
+        self.take_rules(None)
+
+    def take_rules(self, rules: RuleTable | None) -> None:
+        """Take the rules, or none, as index tensors: (rules,), (rules, 2) and (rules,)."""
+        head, first, second, confidence, patterns = (
+            ([], [], [], np.empty(0), [])
+            if rules is None
+            else (rules.head, rules.first, rules.second, rules.confidence, rules.pattern)
+        )
+        transfers = np.array([(*PATTERNS[str(p)].transfers, 0)[:2] for p in patterns], dtype=np.int64).reshape(-1, 2)
+        second = np.asarray(second, dtype=np.int64)
+        body = np.stack([np.asarray(first, dtype=np.int64), second], axis=1) + transfers * self.predicates
+        body[second == NO_SECOND, 1] = (MOST_TRANSFERS + 1) * self.predicates  # the row of the number one
+        self.register_buffer("head", torch.from_numpy(np.asarray(head, dtype=np.int64)), persistent=False)
+        self.register_buffer("body", torch.from_numpy(body), persistent=False)
+        self.register_buffer("weight", torch.from_numpy(confidence).float(), persistent=False)
+
+    def residuals(self, predicates: Tensor) -> Tensor:
+        """Return each rule's moved body product minus its head, (rules, 2·rank), for a table of predicates."""
+        bodies = lookup(self._moved(predicates), self.body)  # (rules, 2, 2·rank)
+        return multiply(bodies[:, 0], bodies[:, 1]) - lookup(predicates, self.head)
+
+    def forward(self, predicates: Tensor) -> Tensor:
+        """Return the penalty, (); zero without rules."""
+        if len(self.head) == 0:
+            return predicates.new_zeros(())
+        tables = (self._moved(predicates), predicates)
+        return WeightedResiduals.apply(*tables, self.body, self.head, self.weight, self.norm)  # type: ignore[no-any-return, no-untyped-call]
+
+    def _moved(self, predicates: Tensor) -> Tensor:
+        """Return every predicate moved 0, 1 and 2 times, then the number one: once for all rules that use it."""
+        once = multiply(self.transfer, predicates)
+        return torch.cat([predicates, once, multiply(self.transfer, once), _ones(len(self.transfer) // 2)[None]])
+
+
+class WeightedResiduals(torch.autograd.Function):
+    """The mean over rules of the weighted norms of their residuals, with its gradients made in the same pass."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, moved: Tensor, predicates: Tensor, body: Tensor, head: Tensor, weight: Tensor, norm: Norm
+    ) -> Tensor:
+        """Return the penalty, ()."""
+        from foretime.models.guidance_kernel import rule_penalty
+
+        gradients = torch.zeros_like(moved), torch.zeros_like(predicates)
+        arrays = (tensor.detach().numpy() for tensor in (moved, predicates, body, head, weight))
+        total = rule_penalty(*arrays, norm == "cubed", *(gradient.numpy() for gradient in gradients))
+        ctx.save_for_backward(*gradients)
+        ctx.rules = len(head)
+        return moved.new_tensor(total / len(head))
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients that forward has made."""
+        moved, predicates = (gradient * (grad_output / ctx.rules) for gradient in ctx.saved_tensors)
+        return moved, predicates, None, None, None, None
+
+
+def _ones(rank: int) -> Tensor:
+    """Return the complex number one, `rank` times, (2·rank,)."""
+    return torch.cat([torch.ones(rank), torch.zeros(rank)])

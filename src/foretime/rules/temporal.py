@@ -1,0 +1,246 @@
+"""The temporal stage: static rules read in time, by the five patterns, counted in one of two ways.
+
+`windowed` counts, at each step, the distinct pairs of the body, and those whose head comes at least once in the W steps
+after the body's last atom; a start whose window would pass the end of the timeline does not count at all. SC is the
+share over all steps, HC the share of head events that have such a body before them.
+
+`literal` is the paper's Eqs. 2–4 and 18–20 as printed: every lag counts for itself, SC is divided by W where the first
+gap is one, and SC and HC are means over the steps with a body. For it, `support` and `head_support` are the sums of
+these and `body_count` and `head_count` the number of such steps, so that the ratios are the means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.data.facts import Facts
+from foretime.rules import temporal_kernels as kernels
+from foretime.rules.index import EventIndex, event_index
+from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
+from foretime.rules.rule import NO_SECOND, RuleTable, columns_of, join
+
+Counting = Literal["windowed", "literal"]
+Progress = Callable[[str, int, int], None]
+"""Told what is being counted, how many batches are done, and how many there are."""
+
+
+@dataclass(frozen=True)
+class TemporalSettings:
+    """How temporal rules are counted, and what they must reach."""
+
+    window: int = 19
+    """W, in steps of the timeline."""
+    counting: Counting = "windowed"
+    confidence: float = 0.1
+    head_coverage: float = 0.1
+    best_pattern_only: bool = False
+    """Keep only the most confident pattern of each static rule, as the released code does."""
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """The events by node, cut where subject or step change, and listed by step."""
+
+    bounds: NDArray[np.int64]
+    subject: NDArray[np.int64]
+    of_step: NDArray[np.int64]
+
+
+def mine_temporal(
+    static: RuleTable,
+    facts: Facts,
+    sizes: tuple[int, int, int],
+    settings: TemporalSettings | None = None,
+    progress: Progress | None = None,
+) -> RuleTable:
+    """Return the temporal rules that the static ones become and that reach the thresholds.
+
+    `sizes` are the numbers of entities, predicates (without inverses) and steps.
+    """
+    chosen = settings or TemporalSettings()
+    candidates = temporal_candidates(static, sizes[1])
+    measured = measure(candidates, facts, sizes, chosen, progress, prune=True)
+    kept = measured.take((measured.confidence >= chosen.confidence) & (measured.head_coverage >= chosen.head_coverage))
+    return _best_patterns(kept) if chosen.best_pattern_only else kept
+
+
+def temporal_candidates(static: RuleTable, predicates: int) -> RuleTable:
+    """Return every temporal reading of the static rules, all measures zero."""
+    tables = []
+    for pattern in PATTERNS.values():
+        for shape in ("pair", "path"):
+            of_length = (static.second == NO_SECOND) == (pattern.length == 1)
+            rules = static.take(of_length & (static.shape == shape))
+            if len(rules) == 0:
+                continue
+            tables.append(_read_in_time(rules, pattern, shape, predicates))
+    return join(tables)
+
+
+def measure(  # noqa: PLR0913
+    rules: RuleTable,
+    facts: Facts,
+    sizes: tuple[int, int, int],
+    settings: TemporalSettings,
+    progress: Progress | None = None,
+    prune: bool = False,
+) -> RuleTable:
+    """Return the temporal rules with their measures, in the order given.
+
+    With `prune`, rules below the head coverage asked for are left out before their bodies are counted.
+    """
+    index = event_index(facts, *sizes)
+    runs = _runs(index)
+    kinds = [(pattern, shape) for pattern in PATTERNS.values() for shape in ("pair", "path")]
+    tables, places = [], []
+    for number, (pattern, shape) in enumerate(kinds):
+        rows = np.flatnonzero((rules.pattern == pattern.name) & (rules.shape == shape))
+        if progress is not None:
+            progress(f"{pattern.name} on a {shape}", number, len(kinds))
+        if len(rows):
+            part, kept = _measure_one_kind(rules.take(rows), pattern, shape, index, runs, settings, prune)
+            tables.append(part)
+            places.append(rows[kept])
+    if not tables:
+        return rules
+    return join(tables).take(np.argsort(np.concatenate(places), kind="stable"))
+
+
+def _read_in_time(rules: RuleTable, pattern: Pattern, shape: str, predicates: int) -> RuleTable:
+    """Return the rules in one pattern; where the body atoms follow each other, either may come first."""
+    if pattern.second_gap == 0:
+        return replace(rules, pattern=np.full(len(rules), pattern.name, dtype=rules.pattern.dtype))
+    head, first, second = rules.head, rules.first, rules.second
+    if shape == "path":
+        # the second atom first: the same rule read from its other end
+        turned = tuple((ids + predicates) % (2 * predicates) for ids in (head, second, first))
+    else:
+        turned = (head, second, first)
+    both = (np.concatenate([a, b]) for a, b in zip((head, first, second), turned, strict=True))
+    return columns_of(pattern.name, shape, *both)  # type: ignore[arg-type]
+
+
+def _measure_one_kind(  # noqa: PLR0913
+    rules: RuleTable,
+    pattern: Pattern,
+    shape: str,
+    index: EventIndex,
+    runs: _Runs,
+    settings: TemporalSettings,
+    prune: bool,
+) -> tuple[RuleTable, NDArray[np.int64]]:
+    """Return the measured rules of one pattern and shape, and which of the given ones they are."""
+    kept = np.arange(len(rules))
+    if settings.counting == "windowed":
+        rules = _with_head_coverage(rules, pattern, shape, index, settings.window)
+        if prune:
+            kept = np.flatnonzero(rules.head_coverage >= settings.head_coverage)
+            rules = rules.take(kept)
+    return _with_confidence(rules, pattern, shape, index, runs, settings), kept
+
+
+def _with_head_coverage(rules: RuleTable, pattern: Pattern, shape: str, index: EventIndex, window: int) -> RuleTable:
+    keyed = _Keyed(rules, shape, index.predicates)
+    wanted = np.zeros(2 * index.predicates, dtype=bool)
+    wanted[rules.head] = True
+    covered = kernels.count_covered_heads(
+        tuple(index), keyed.kind, gap_steps(pattern.second_gap, window), gap_steps(pattern.head_gap, window),
+        keyed.group, keyed.head, wanted, numba.get_num_threads(),
+    )  # fmt: skip
+    events = np.bincount(index.predicate, minlength=2 * index.predicates)
+    return replace(
+        rules,
+        head_support=keyed.in_given_order(covered.sum(axis=0)),
+        head_count=events[rules.head].astype(float),
+    )
+
+
+def _with_confidence(  # noqa: PLR0913
+    rules: RuleTable, pattern: Pattern, shape: str, index: EventIndex, runs: _Runs, settings: TemporalSettings
+) -> RuleTable:
+    keyed, window = _Keyed(rules, shape, index.predicates), settings.window
+    counts = kernels.count_bodies(
+        tuple(index), keyed.kind, gap_steps(pattern.second_gap, window), gap_steps(pattern.head_gap, window),
+        pattern.reach * window, keyed.group, keyed.head, runs.bounds, runs.subject, runs.of_step,
+        _head_windows(index, pattern, window), numba.get_num_threads(),
+    )  # fmt: skip
+    support, bodies, sums, cover_sums, body_steps = (column.sum(axis=0) for column in counts)
+    if settings.counting == "windowed":
+        return replace(
+            rules,
+            support=keyed.in_given_order(support),
+            body_count=bodies[keyed.key_of_rule].astype(float),
+        )
+    first_gap = pattern.second_gap if pattern.length == 2 else pattern.head_gap
+    steps = body_steps[keyed.key_of_rule].astype(float)
+    return replace(
+        rules,
+        support=keyed.in_given_order(sums) / (window if first_gap else 1),
+        body_count=steps,
+        head_support=keyed.in_given_order(cover_sums),
+        head_count=steps,
+    )
+
+
+class _Keyed:
+    """Rules sorted by body and head for the kernels, and the way back to the order in which they were given."""
+
+    def __init__(self, rules: RuleTable, shape: str, predicates: int) -> None:
+        single = len(rules) > 0 and rules.second[0] == NO_SECOND
+        width = 2 * predicates
+        self.key_of_rule = rules.first if single else rules.first * width + rules.second
+        self._order = np.lexsort([rules.head, self.key_of_rule])
+        self.group = np.searchsorted(self.key_of_rule[self._order], np.arange((width if single else width**2) + 1))
+        self.head = rules.head[self._order]
+        self.kind = kernels.SINGLE if single else kernels.PAIR if shape == "pair" else kernels.PATH
+
+    def in_given_order(self, counts: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return counts of the sorted rules in the order of the given ones."""
+        placed = np.empty(len(counts))
+        placed[self._order] = counts
+        return placed
+
+
+def _runs(index: EventIndex) -> _Runs:
+    subject = np.repeat(np.arange(len(index.around) - 1), np.diff(index.around))
+    new = np.ones(len(subject), dtype=bool)
+    new[1:] = (np.diff(subject) != 0) | (np.diff(index.around_time) != 0)
+    begin = np.flatnonzero(new)
+    end = np.append(begin[1:], len(subject))
+    step = index.around_time[begin]
+    order = np.argsort(step, kind="stable")
+    bounds = np.stack([begin, end], axis=1)[order]
+    return _Runs(bounds, subject[begin][order], np.searchsorted(step[order], np.arange(index.steps + 1)))
+
+
+def _head_windows(index: EventIndex, pattern: Pattern, window: int) -> NDArray[np.float64]:
+    """Return the head events that Eqs. 4 and 20 divide by for a body at each step, (2·predicates, steps)."""
+    counts = np.zeros((2 * index.predicates, index.steps))
+    np.add.at(counts, (index.predicate, index.time), 1.0)
+    for _ in range(pattern.reach):
+        counts = _next_steps(counts, window)
+    return counts
+
+
+def _next_steps(counts: NDArray[np.float64], window: int) -> NDArray[np.float64]:
+    """Return the sums over the next `window` steps of each step."""
+    steps = counts.shape[1]
+    total = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
+    after = np.minimum(np.arange(steps) + 1, steps)
+    until = np.minimum(np.arange(steps) + 1 + window, steps)
+    return total[:, until] - total[:, after]
+
+
+def _best_patterns(rules: RuleTable) -> RuleTable:
+    """Return the most confident of the rules that have the same head, body and shape."""
+    order = np.lexsort([-rules.confidence, rules.second, rules.first, rules.head, rules.shape])
+    keys = [column[order] for column in (rules.shape, rules.head, rules.first, rules.second)]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in keys], axis=0)
+    return rules.take(np.sort(order[new]))

@@ -1,0 +1,47 @@
+"""The rules that a training begins with: none, those of a file, or those mined from the graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from foretime.config import Config
+from foretime.data.dataset import Dataset
+from foretime.errors import ConfigError
+from foretime.models import model_class
+from foretime.rules.files import read_rules
+from foretime.rules.rule import STATIC, RuleTable
+from foretime.training.listeners import Listener
+
+
+def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable | None:
+    """Return the rules that guide the configured model, if it takes rules and their penalty has a weight."""
+    weights = [weight for name, weight in config.penalties.items() if name.endswith("rules")]
+    if not model_class(config.model).takes_rules or not any(weights):
+        return None
+    from foretime.rules.mining import mine
+
+    listener.stage(f"reading rules from {config.rules.file}" if config.rules.file else "mining temporal rules")
+    rules = _from_file(config, dataset) if config.rules.file else mine(dataset, config.rules)
+    if len(rules) == 0:
+        raise ConfigError(
+            "no temporal rule reaches the thresholds: lower rules.confidence or rules.head_coverage, "
+            "or set the weight of the rules in [penalties] to 0"
+        )
+    return rules
+
+
+def _from_file(config: Config, dataset: Dataset) -> RuleTable:
+    """Return the rules of a file; those without measures are counted on the graph."""
+    from foretime.rules.recount import recount
+
+    rules = read_rules(Path(config.rules.file), dataset)
+    static = np.flatnonzero(rules.pattern == STATIC)
+    if len(static):
+        raise ConfigError(
+            f"{config.rules.file}: {len(static)} of {len(rules)} rules have no times; only temporal rules guide a model: "
+            "write each atom's time, as in p(x, y, t+t1) <= q(x, y, t)"
+        )
+    blank = np.flatnonzero(rules.body_count == 0)
+    return rules.replaced(blank, recount(rules.take(blank), dataset, config.rules)) if len(blank) else rules

@@ -1,0 +1,42 @@
+"""Known truth on the real benchmarks."""
+
+from pathlib import Path
+
+import pytest
+
+from foretime.config import RulesConfig
+from foretime.data.dataset import read_dataset
+from foretime.rules.mining import facts_of, sizes_of
+from foretime.rules.rule import Rule, table_of
+from foretime.rules.static import StaticThresholds, mine_static
+from foretime.rules.temporal import TemporalSettings, measure
+
+pytestmark = pytest.mark.real
+
+KNOWN = [
+    ("follows", "Demonstrate or rally", "Protest violently, riot", False, 145, 297, 0.48822),
+    ("follows", "Protest violently, riot", "Demonstrate or rally", False, 132, 567, 0.23280),
+    ("follows", "Protest violently, riot", "Use tactics of violent repression", True, 130, 233, 0.55794),
+    ("accompanies", "Host a visit", "Make a visit", True, 3446, 3835, 0.89857),
+    ("accompanies", "Make a visit", "Host a visit", True, 3446, 3833, 0.89903),
+]
+
+
+def test_the_known_rules_of_icews14_have_their_known_counts(real_data: Path):
+    graph = read_dataset(real_data / "icews14")
+    ids, count = graph.predicates.id, len(graph.predicates)
+    rules = [Rule(pattern, "pair", ids(head), (ids(q) + count * turned,)) for pattern, head, q, turned, *_ in KNOWN]
+    facts = facts_of(graph, RulesConfig(splits=["train", "valid"]))
+    found = measure(table_of(rules), facts, sizes_of(graph), TemporalSettings(window=19))
+    assert [(int(s), int(b)) for s, b in zip(found.support, found.body_count, strict=True)] == [k[4:6] for k in KNOWN]
+    assert found.confidence.tolist() == pytest.approx([k[6] for k in KNOWN], abs=5e-6)
+
+
+@pytest.mark.parametrize(("better_than_parts", "conjunctions"), [(False, 12), (True, 7)])
+def test_wikidata12k_has_the_rules_that_amie_finds(real_data: Path, better_than_parts: bool, conjunctions: int):
+    graph = read_dataset(real_data / "wikidata12k")
+    everything = StaticThresholds(1, 0.0, 0.0, better_than_parts=better_than_parts)
+    rules = mine_static(graph.train, len(graph.entities), len(graph.predicates), everything)
+    single = rules.second < 0
+    counts = single.sum(), (rules.shape == "path").sum(), ((rules.shape == "pair") & ~single).sum()
+    assert tuple(int(c) for c in counts) == (39, 103, conjunctions)

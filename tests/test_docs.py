@@ -1,0 +1,30 @@
+"""The documents fit the code and each other: the reference page is the script's, and links lead somewhere."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+def test_the_configuration_page_is_what_the_code_makes():
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert page == script.reference(), "run: python docs/make_reference.py"
+
+
+def test_the_readme_has_the_place_that_the_figures_fill():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.index("<!-- figures:begin -->") < readme.index("<!-- figures:end -->")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_of_the_project_leads_somewhere(page: Path):
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    local = [target for target in targets if "://" not in target and not target.endswith("results.md")]
+    assert [target for target in local if not (page.parent / target).exists()] == []
