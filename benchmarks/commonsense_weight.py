@@ -14,10 +14,10 @@ import argparse
 import json
 from pathlib import Path
 
-import foretime  # noqa: F401, sets the environment before torch is imported
 import numpy as np
 import torch
 
+import foretime  # noqa: F401, sets the environment before torch is imported
 from foretime.data.facts import Facts
 from foretime.evaluation import known_answers, questions_of, rank
 from foretime.evaluation.ranking import score_questions

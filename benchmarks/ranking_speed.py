@@ -1,6 +1,6 @@
 """The time of ranking all test questions against the time of its matrix products alone, in one run.
 
-    python benchmarks/ranking_speed.py ../shared/data/icews14 --out benchmarks/results/ranking_speed.json
+python benchmarks/ranking_speed.py ../shared/data/icews14 --out benchmarks/results/ranking_speed.json
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import statistics
 import time
 from pathlib import Path
 
-import foretime  # noqa: F401, sets the environment before torch is imported
 import torch
 
+import foretime  # noqa: F401, sets the environment before torch is imported
 from foretime.config import Config, override
 from foretime.data.dataset import read_dataset
 from foretime.evaluation import known_answers, model_scorer, questions_of, rank

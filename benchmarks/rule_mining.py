@@ -83,9 +83,7 @@ def reference(events: int) -> dict[str, Any]:
     paths = ours.take(ours.shape == "path")
     found = {
         (int(h), int(a), int(b)): (int(s), int(c))
-        for h, a, b, s, c in zip(
-            paths.head, paths.first, paths.second, paths.support, paths.body_count, strict=True
-        )
+        for h, a, b, s, c in zip(paths.head, paths.first, paths.second, paths.support, paths.body_count, strict=True)
     }
     return {
         "events": events,

@@ -18,11 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import foretime  # noqa: F401, sets the environment before torch is imported
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+import foretime  # noqa: F401, sets the environment before torch is imported
 from foretime.config import Config, RulesConfig, override
 from foretime.data.dataset import Dataset, read_dataset
 from foretime.files import write_json
@@ -48,9 +48,7 @@ class PlainTNTComplEx(nn.Module):
     def forward(self, question: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Return the scores of all entities and the factors of the N3 penalty; `question` is (batch, 4)."""
         d = self.rank
-        s, p, o, t, r = (
-            self.tables[i](question[:, column]) for i, column in ((0, 0), (1, 1), (0, 2), (2, 3), (3, 1))
-        )
+        s, p, o, t, r = (self.tables[i](question[:, column]) for i, column in ((0, 0), (1, 1), (0, 2), (2, 3), (3, 1)))
         pt = p[:, :d] * t[:, :d] - p[:, d:] * t[:, d:], p[:, d:] * t[:, :d] + p[:, :d] * t[:, d:]
         full = pt[0] + r[:, :d], pt[1] + r[:, d:]
         query = s[:, :d] * full[0] - s[:, d:] * full[1], s[:, d:] * full[0] + s[:, :d] * full[1]
@@ -128,9 +126,7 @@ class OurStep:
         part_widths = [2 * part.model.entities.shape[1] for part in self._trainer.model.parts()]
         rows = [pool.distinct / self._trainer.steps for pool in self._trainer._pools]
         # three products for each part: scores, and the gradients of the queries and of the entities
-        self.products = sum(
-            3 * r * len(dataset.entities) * width for r, width in zip(rows, part_widths, strict=True)
-        )
+        self.products = sum(3 * r * len(dataset.entities) * width for r, width in zip(rows, part_widths, strict=True))
 
     def __call__(self) -> int:
         """Do the next step and return its number of questions."""

@@ -1,8 +1,8 @@
 """Configuration: frozen, typed, closed sections that are read from TOML and written back to it.
 
-A configuration has five sections. `[data]` says where the graph is and how to read it, `[rules]` which temporal
-rules guide it, `[model]` names a model and its own options, `[penalties]` weighs the model's penalties by name, `[training]` says how to fit it. Every key is listed
-here or in the options of a model; any other key is an error.
+A configuration has five sections. `[data]` says where the graph is and how to read it, `[rules]` which temporal rules
+guide the model, `[model]` names a model and its own options, `[penalties]` weighs the model's penalties by name,
+`[training]` says how to fit it. Every key is listed here or in the options of a model; any other key is an error.
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ class RulesConfig(Section):
     """The paper's W: how many steps after its body a head may come."""
     counting: Literal["windowed", "literal"] = "windowed"
     """`windowed`: a body counts once if its head comes at all; `literal`: the paper's equations as printed."""
+    support: int = Field(default=5, ge=0)
+    """The least number of body groundings whose head came, under the counting `windowed`: one case is no rule."""
     confidence: float = Field(default=0.1, ge=0.0, le=1.0)
     """The least standard confidence (SC) of a temporal rule."""
     head_coverage: float = Field(default=0.1, ge=0.0, le=1.0)

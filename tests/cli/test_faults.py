@@ -47,7 +47,7 @@ FAULTS = {
     "train {events} --out {run}": "already holds a run; go on with it by --resume",
     "train {events} --out {here}/bad.tsv": "is a file; name a folder for the run",
     "train {events} --out {here}/bad.tsv/run": r"bad\.tsv is a file; name a folder for the run",
-    "data world {here}/bad.tsv/world --events 1000": r"error: .*bad\.tsv/world: Not a directory$",
+    "data split {events} {here}/bad.tsv/out": r"error: .*bad\.tsv/out: Not a directory$",
     "data get icews15": r"unknown data set 'icews15'; there are: icews14, .*; did you mean 'icews14' or .*\?$",
     "train --resume {here}/none": "none: no such run folder",
     "train --resume {here} --tensorboard": r"not a run folder, it has no config\.toml; name a folder that training",

@@ -132,7 +132,9 @@ def refusal(path: Path, **settings: Any) -> list[str]:
 def test_a_header_of_other_words_and_a_column_of_notes_are_recognised_for_what_they_are(write: Write) -> None:
     path = write("actors.csv", ACTORS)
     layout, header = refusal(path)
-    assert layout.startswith(f"{path}:1: the end 'Note' is not a time, nor is anything else in column 5; the table seems")
+    assert layout.startswith(
+        f"{path}:1: the end 'Note' is not a time, nor is anything else in column 5; the table seems"
+    )
     assert "say which column is which with --columns subject=1,predicate=2,object=3,time=4" in layout
     assert header.startswith(f"{path}:1: the start 'Day' is not a time; write 2014-05-13")
     assert header.endswith(

@@ -39,10 +39,11 @@ def test_facts_that_fall_together_are_not_said_to_be_equal() -> None:
     rows = {"subject": ["a"] * 3, "predicate": ["p"] * 3, "object": ["b"] * 3}
     days = pl.DataFrame(rows | {"time": ["2020-01-06", "2020-01-07", "2020-01-08"]})
     splits = {"train": days, "valid": days[:1], "test": days[2:]}
+    seen = "1 fact in an earlier split too (times compared by the week): answers that training or selection has seen"
     assert describe(read_dataset(splits, DataConfig(granularity="week"))).warnings() == [
         "train: 2 facts repeated (times compared by the week)",
-        "valid: 1 fact in an earlier split too (times compared by the week): answers that training or selection has seen",
-        "test: 1 fact in an earlier split too (times compared by the week): answers that training or selection has seen",
+        f"valid: {seen}",
+        f"test: {seen}",
     ]
     binned = describe(read_dataset(splits, DataConfig(granularity="bins:1"))).warnings()
     assert binned[0] == "train: 2 facts repeated (times compared by the bin)"

@@ -1,4 +1,4 @@
-"""Every measure, pattern and counting against plain loops, on random small graphs and at the borders of the timeline."""
+"""Every measure, pattern and counting against plain loops, on random small graphs, at the timeline's borders too."""
 
 from itertools import product
 
@@ -14,9 +14,8 @@ from foretime.rules.static import StaticThresholds, mine_static
 from foretime.rules.temporal import TemporalSettings, measure, mine_temporal, temporal_candidates
 
 ENTITIES, PREDICATES, STEPS = 4, 2, 7
-EVENT = st.tuples(
-    st.integers(0, ENTITIES - 1), st.integers(0, PREDICATES - 1), st.integers(0, ENTITIES - 1), st.integers(0, STEPS - 1)
-)
+ENTITY, PREDICATE, STEP = (st.integers(0, count - 1) for count in (ENTITIES, PREDICATES, STEPS))
+EVENT = st.tuples(ENTITY, PREDICATE, ENTITY, STEP)
 EVENTS = st.lists(EVENT, min_size=1, max_size=25)
 ALL = StaticThresholds(support=1, head_coverage=0.0, confidence=0.0)
 SIZES = (ENTITIES, PREDICATES, STEPS)
@@ -64,9 +63,7 @@ def test_static_thresholds_keep_what_reaches_them(events, support, coverage, con
     everything = mine_static(table(events), ENTITIES, PREDICATES, ALL)
     kept = mine_static(table(events), ENTITIES, PREDICATES, StaticThresholds(support, coverage, confidence))
     wanted = (
-        (everything.support >= support)
-        & (everything.head_coverage >= coverage)
-        & (everything.confidence >= confidence)
+        (everything.support >= support) & (everything.head_coverage >= coverage) & (everything.confidence >= confidence)
     )
     assert set(kept.rules()) == set(everything.take(wanted).rules())
 

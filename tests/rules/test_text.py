@@ -15,7 +15,18 @@ from foretime.rules.text import Measures, name_text, rule_text
 
 NAMES = Vocabulary("predicate", ["Make a visit", "Host a visit", "Protest violently, riot", "Appeal (such as aid)"])
 VISIT, HOST, PROTEST, APPEAL = range(4)
-ODD = ["Meet (x, y)", "a(x, y, t) <= b", "# no comment", '"quoted"', " space ", "two\nlines", "and", "∧ & <=", "[SC 1]", "("]
+ODD = [
+    "Meet (x, y)",
+    "a(x, y, t) <= b",
+    "# no comment",
+    '"quoted"',
+    " space ",
+    "two\nlines",
+    "and",
+    "∧ & <=",
+    "[SC 1]",
+    "(",
+]
 
 
 @st.composite
@@ -69,7 +80,10 @@ def test_what_is_printed_is_read_as_the_same_rule_and_printed_the_same(data, wor
             Rule("chain_then", "path", HOST + 4, (VISIT, PROTEST + 4)),
             "Host a visit(x, y, t+t1+t2) <= Make a visit(y, z, t) ∧ Protest violently, riot(x, z, t+t1)",
         ),
-        (Rule("", "path", HOST, (VISIT, APPEAL)), "Host a visit(x, y) <= Make a visit(x, z) ∧ Appeal (such as aid)(z, y)"),
+        (
+            Rule("", "path", HOST, (VISIT, APPEAL)),
+            "Host a visit(x, y) <= Make a visit(x, z) ∧ Appeal (such as aid)(z, y)",
+        ),
     ],
 )
 def test_rules_read_as_people_would_write_them(rule: Rule, text: str):
@@ -118,7 +132,7 @@ def test_a_recurrence_is_a_rule_since_its_head_comes_later():
 
 WRONG = {
     "Make a visit(x, y, t)": "expected <= after Make a visit(x, y, t), found 'the end'; as in Host a visit",
-    "Make a visit <= Host a visit": "expected an atom, NAME(x, y, t) or NAME(x, y), found 'Make a visit <= Host a visit'",
+    "Make a visit <= Host a visit": "expected an atom, NAME(x, y, t) or NAME(x, y), found 'Make a visit <=",
     "Host a visit(x, y) <= ": "expected an atom, NAME(x, y, t) or NAME(x, y), found 'nothing'",
     "Host a visit(x, y) <= Make a visit(x, y) oh": "expected an atom",
     "Host a visit(x, y) <= Make a visit(x, y) [] oh": "expected ∧, & or «and», measures in [ ], or the end after",
@@ -126,19 +140,19 @@ WRONG = {
     "Host a visit(x, y, t) <= Host a visit(x, y, t)": "the head Host a visit(x, y, t) stands in the body",
     "Host a visit(x, x) <= Make a visit(x, y)": "Host a visit(x, x) has one variable twice",
     "Host a visit(x, y) <= Make a visit(x, z)": "the head's variable y is not in the body",
-    "Host a visit(x, y) <= Make a visit(x, z) ∧ Protest violently, riot(z, u)": "the head's variable y is not in the body",
-    "Host a visit(x, y) <= Make a visit(x, z) ∧ Protest violently, riot(u, y)": "do not join x and y; expected a body on",
-    "Host a visit(x, y) <= Make a visit(x, y) ∧ Protest violently, riot(x, z)": "do not join x and y; expected a body on",
+    "Host a visit(x, y) <= Make a visit(x, z) ∧ Protest violently, riot(z, u)": "the head's variable y is not in",
+    "Host a visit(x, y) <= Make a visit(x, z) ∧ Protest violently, riot(u, y)": "do not join x and y; expected",
+    "Host a visit(x, y) <= Make a visit(x, y) ∧ Protest violently, riot(x, z)": "do not join x and y; expected",
     "Host a visit(x, y) <= Make a visit(x, y) ∧ Make a visit(x, y)": "stands there twice; write it once",
     "Host a visit(x, y, t) <= Make a visit(x, y)": "some atoms have a time and some have none",
     "Host a visit(x, y, t) <= Make a visit(x, y, t+t1)": "fit no pattern: t <= t+t1; expected t+t1 <= t or t <= t",
     "Host a visit(x, y, s) <= Make a visit(x, y, t)": "fit no pattern: s <= t; expected",
     "Host a visit(x, y, t+t1) <= Make a visit(x, y, t) & Protest violently, riot(x, y, t+t1)": "fit no pattern",
-    "Host a visit(x, y) <= Make a visit(x, y) & Make a visit(x, z) & Make a visit(z, y)": "expected one or two body atoms, found 3",
+    "Host a visit(x, y) <= Make a visit(x, y) & Host a visit(x, z) & Make a visit(z, y)": "body atoms, found 3",
     "Host a visit(x, y) <= Make a visit(x, y) [SC 1.2]": "SC 1.2 is more than 1",
     "Host a visit(x, y) <= Make a visit(x, y) [SC 0.9, 1 of 2]": "SC 0.9 and the counts, which say 0.50, differ",
-    "Host a visit(x, y) <= Make a visit(x, y) [sure]": "unknown measure 'sure'; expected [SC 0.90, HC 0.90, 3446 of 3835]",
-}  # fmt: skip
+    "Host a visit(x, y) <= Make a visit(x, y) [sure]": "unknown measure 'sure'; expected [SC 0.90, HC",
+}
 
 
 @pytest.mark.parametrize("line", WRONG)

@@ -70,10 +70,10 @@ def mine(  # noqa: PLR0913, each is a flag
     )  # fmt: skip
     if out is not None:
         check_ending(out)
-    dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
     with mining_progress() as progress:
         from foretime.rules.mining import mine as mine_rules
 
+        dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
         rules = mine_rules(dataset, config, progress)
         if out is not None:
             write_rules(out, rules, dataset)

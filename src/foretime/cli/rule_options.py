@@ -77,7 +77,7 @@ def read_source(source: Path) -> NamedRules:
 
 @contextmanager
 def mining_progress() -> Iterator[Progress]:
-    """Show what is being counted; on Ctrl-C say that nothing was written, and exit with 130."""
+    """Show what is being counted; on Ctrl-C note that nothing was written."""
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bars
 
@@ -88,9 +88,9 @@ def mining_progress() -> Iterator[Progress]:
         with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("rules")
             yield lambda what, done, total: bars.update(task, description=what, completed=done, total=total)
-    except KeyboardInterrupt:
-        console.print("stopped; nothing was written")
-        raise typer.Exit(130) from None
+    except KeyboardInterrupt as stop:
+        stop.add_note("nothing was written")
+        raise
 
 
 def print_json(content: Any) -> None:
@@ -116,14 +116,14 @@ def print_rules(lines: Sequence[WrittenRule], numbers: Sequence[int] | None = No
 
     table = Table("", "rule", "SC", "HC", "support", "body")
     for number, line in zip(numbers or range(1, len(lines) + 1), lines, strict=True):
-        support, body, head_support, head_count, _ = line.measures
+        counts = line.measures
         table.add_row(
             str(number),
             escape(line.statement),
-            f"{support / body:.3f}" if body else "",
-            f"{head_support / head_count:.3f}" if head_count else "",
-            f"{support:,.6g}" if body else "",
-            f"{body:,.6g}" if body else "",
+            f"{counts.confidence:.3f}" if counts.body_count else "",
+            f"{counts.head_coverage:.3f}" if counts.head_count else "",
+            f"{counts.support:,.6g}" if counts.body_count else "",
+            f"{counts.body_count:,.6g}" if counts.body_count else "",
         )
     console.print(table)
 

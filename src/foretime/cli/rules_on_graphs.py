@@ -199,13 +199,13 @@ def import_(  # noqa: PLR0913, each is a flag
     config = rules_config(
         window=window, confidence=confidence, head_coverage=head_coverage, counting=counting, splits=splits
     )
-    dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-    imported = READERS[miner](file, dataset)
-    typer.echo(imported.message(), err=True)
     with mining_progress() as progress:
         from foretime.rules.mining import facts_of, sizes_of, temporal_settings
         from foretime.rules.temporal import mine_temporal
 
+        dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
+        imported = READERS[miner](file, dataset)
+        typer.echo(imported.message(), err=True)
         facts, settings = facts_of(dataset, config), temporal_settings(config)
         rules = mine_temporal(imported.rules, facts, sizes_of(dataset), settings, progress).sorted_by_confidence()
         write_rules(out, rules, dataset)

@@ -19,10 +19,10 @@ from foretime.data.facts import Facts, concatenate
 from foretime.data.problems import Problems
 from foretime.data.reading import read_table
 from foretime.data.sources import SPLITS, find_source, read_id_names
-from foretime.files import write_bytes
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, RunError, suggestion
+from foretime.files import write_bytes
 
 GRAPH, FACTS, FORMAT = "graph.json", "facts.safetensors", 1
 _COLUMNS = ("subject", "predicate", "object", "start", "end")

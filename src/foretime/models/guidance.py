@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from foretime.models.algebra import lookup, multiply
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import NO_SECOND, RuleTable
+from foretime.rules.rule import NO_SECOND, RuleTable, table_of
 
 Norm = Literal["cubed", "squared"]
 MOST_TRANSFERS = 2
@@ -39,18 +39,14 @@ class RuleGuide(nn.Module):
 
     def take_rules(self, rules: RuleTable | None) -> None:
         """Take the rules, or none, as index tensors: (rules,), (rules, 2) and (rules,)."""
-        head, first, second, confidence, patterns = (
-            ([], [], [], np.empty(0), [])
-            if rules is None
-            else (rules.head, rules.first, rules.second, rules.confidence, rules.pattern)
-        )
-        transfers = np.array([(*PATTERNS[str(p)].transfers, 0)[:2] for p in patterns], dtype=np.int64).reshape(-1, 2)
-        second = np.asarray(second, dtype=np.int64)
-        body = np.stack([np.asarray(first, dtype=np.int64), second], axis=1) + transfers * self.predicates
-        body[second == NO_SECOND, 1] = (MOST_TRANSFERS + 1) * self.predicates  # the row of the number one
-        self.register_buffer("head", torch.from_numpy(np.asarray(head, dtype=np.int64)), persistent=False)
+        taken = table_of([]) if rules is None else rules
+        transfers = [(*PATTERNS[str(pattern)].transfers, 0)[:2] for pattern in taken.pattern]
+        moves = np.array(transfers, dtype=np.int64).reshape(-1, 2)
+        body = np.stack([taken.first, taken.second], axis=1) + moves * self.predicates
+        body[taken.second == NO_SECOND, 1] = (MOST_TRANSFERS + 1) * self.predicates  # the row of the number one
+        self.register_buffer("head", torch.from_numpy(taken.head), persistent=False)
         self.register_buffer("body", torch.from_numpy(body), persistent=False)
-        self.register_buffer("weight", torch.from_numpy(confidence).float(), persistent=False)
+        self.register_buffer("weight", torch.from_numpy(taken.confidence).float(), persistent=False)
 
     def residuals(self, predicates: Tensor) -> Tensor:
         """Return each rule's moved body product minus its head, (rules, 2·rank), for a table of predicates."""
@@ -81,8 +77,10 @@ class WeightedResiduals(torch.autograd.Function):
         from foretime.models.guidance_kernel import rule_penalty
 
         gradients = torch.zeros_like(moved), torch.zeros_like(predicates)
-        arrays = (tensor.detach().numpy() for tensor in (moved, predicates, body, head, weight))
-        total = rule_penalty(*arrays, norm == "cubed", *(gradient.numpy() for gradient in gradients))
+        tensors = (moved.detach(), predicates.detach(), body, head, weight)
+        total = rule_penalty(  # type: ignore[call-arg]
+            *(tensor.numpy() for tensor in tensors), norm == "cubed", *(gradient.numpy() for gradient in gradients)
+        )
         ctx.save_for_backward(*gradients)
         ctx.rules = len(head)
         return moved.new_tensor(total / len(head))

@@ -35,7 +35,7 @@ def compare(first: NamedRules, second: NamedRules, by: float = 0.0) -> Differenc
     ours, theirs = _by_rule(first, names), _by_rule(second, names)
     pairs = [(ours[rule], theirs[rule]) for rule in ours if rule in theirs]
     counted = [(a, b) for a, b in pairs if a.measures.body_count and b.measures.body_count]
-    changes = [Change(a.statement, _confidence(a), _confidence(b)) for a, b in counted]
+    changes = [Change(a.statement, a.measures.confidence, b.measures.confidence) for a, b in counted]
     changed = [change for change in changes if abs(change.after - change.before) > by]
     changed.sort(key=lambda change: -abs(change.after - change.before))
     only_first = [line for rule, line in ours.items() if rule not in theirs]
@@ -44,7 +44,3 @@ def compare(first: NamedRules, second: NamedRules, by: float = 0.0) -> Differenc
 
 def _by_rule(named: NamedRules, names: Vocabulary) -> dict[Rule, WrittenRule]:
     return {resolve(line, names): line for line in written_rules(*named)}
-
-
-def _confidence(line: WrittenRule) -> float:
-    return line.measures.support / line.measures.body_count

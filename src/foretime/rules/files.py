@@ -27,6 +27,7 @@ from foretime.rules.text import Atom, Measures, WrittenRule, written_rules
 TEXT, JSON_LINES, PARQUET = (".txt", ".rules"), (".jsonl",), (".parquet", ".pq")
 ATOMS = ("head", "first", "second")
 PARTS = ("predicate", "subject", "object", "time")
+SHARES = ("confidence", "head_coverage")
 
 
 class _Row(NamedTuple):
@@ -90,8 +91,7 @@ def to_dict(line: WrittenRule, pattern: str) -> dict[str, Any]:
         "head": _atom_dict(line.head),
         "body": [_atom_dict(atom) for atom in line.body],
         **{name: _number(value) for name, value in counts._asdict().items()},
-        "confidence": counts.support / counts.body_count if counts.body_count else 0.0,
-        "head_coverage": counts.head_support / counts.head_count if counts.head_count else 0.0,
+        **{name: getattr(counts, name) for name in SHARES},
     }
 
 
@@ -169,11 +169,8 @@ def _parquet(lines: list[WrittenRule], patterns: list[str]) -> bytes:
         for part in PARTS:
             values = [None if atom is None else getattr(atom, part) for atom in atoms]
             columns[name if part == "predicate" else f"{name}_{part}"] = pa.array(values, pa.string())
-    for name in Measures._fields:
+    for name in (*Measures._fields, *SHARES):
         columns[name] = pa.array([getattr(line.measures, name) for line in lines], pa.float64())
-    for name in ("confidence", "head_coverage"):
-        shares = [to_dict(line, "")[name] for line in lines]
-        columns[name] = pa.array(shares, pa.float64())
     sink = pa.BufferOutputStream()
     pyarrow.parquet.write_table(pa.table(columns), sink)
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]

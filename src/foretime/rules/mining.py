@@ -48,4 +48,5 @@ def temporal_settings(config: RulesConfig) -> TemporalSettings:
         confidence=config.confidence,
         head_coverage=config.head_coverage,
         best_pattern_only=config.best_pattern_only,
+        support=config.support if config.counting == "windowed" else 0.0,
     )

@@ -55,9 +55,9 @@ def canonical(rule: Rule, predicates: int) -> Rule:
 class RuleTable:
     """Rules with their measures as aligned columns, each (rules,).
 
-    `support` counts the body groundings whose head holds, `body_count` all of them, `head_support` the head's groundings
-    that have such a body, `head_count` all of the head's. For static rules `head_support` is `support`, and `pca_body`
-    counts the body groundings of which the head is known to hold with anyone; for temporal rules it is 0.
+    `support` counts the body groundings whose head holds, `body_count` all of them, `head_support` the head's
+    groundings that have such a body, `head_count` all of the head's. For static rules `head_support` is `support`, and
+    `pca_body` counts the body groundings of which the head is known to hold with anyone; for temporal rules it is 0.
     """
 
     pattern: NDArray[np.str_]
@@ -144,7 +144,7 @@ def columns_of(pattern: str, shape: Shape, head: Ints, first: Ints, second: Ints
         head=head.astype(np.int64),
         first=first.astype(np.int64),
         second=np.full(count, NO_SECOND, dtype=np.int64) if second is None else second.astype(np.int64),
-        **{name: zeros for name in ("support", "body_count", "head_support", "head_count", "pca_body")},
+        **dict.fromkeys(("support", "body_count", "head_support", "head_count", "pca_body"), zeros),
     )
 
 

@@ -52,8 +52,9 @@ class _Graph:
 
     def by_subject(self) -> NDArray[np.bool_]:
         """Return whether each predicate's subject determines its object better than the other way, (predicates,)."""
-        subjects = self.subject_has.sum(axis=0)
-        return subjects[: self.predicates] >= subjects[self.predicates :]
+        subjects: NDArray[np.int64] = self.subject_has.sum(axis=0)
+        better: NDArray[np.bool_] = subjects[: self.predicates] >= subjects[self.predicates :]
+        return better
 
 
 def mine_static(
@@ -167,13 +168,13 @@ def _candidates(
         support = _sum_threads(count(first, last, threads))  # type: ignore[operator]
         body, head = np.nonzero(support >= needed[first:last])
         found.append((head + first, body, support[body, head].astype(np.int64)))
-    head, body, support = (np.concatenate(column) for column in zip(*found, strict=True))
-    order = np.lexsort([head, body])
-    return head[order], body[order], support[order]
+    columns = [np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)]
+    order = np.lexsort(columns[:2])
+    return columns[0][order], columns[1][order], columns[2][order]
 
 
 def _sum_threads(counts: NDArray[np.int32]) -> NDArray[np.int32]:
-    total = counts[0]
+    total: NDArray[np.int32] = counts[0]
     for other in counts[1:]:
         total += other
     return total

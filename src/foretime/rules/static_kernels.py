@@ -32,7 +32,7 @@ def find_pair(node, other, x, y):
 
 @njit(cache=True)
 def count_singles(pair, predicate, predicates):
-    """Return how many pairs have head and body predicate, (predicates, 2·predicates), for heads that are no inverses."""
+    """Return how many pairs have head and body predicate, (predicates, 2·predicates); no head is an inverse."""
     support = np.zeros((predicates, 2 * predicates), np.int64)
     for k in range(len(pair) - 1):
         for i in range(pair[k], pair[k + 1]):

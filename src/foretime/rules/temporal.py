@@ -41,6 +41,8 @@ class TemporalSettings:
     head_coverage: float = 0.1
     best_pattern_only: bool = False
     """Keep only the most confident pattern of each static rule, as the released code does."""
+    support: float = 0.0
+    """The least support; for `literal`, the least sum over steps."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,11 @@ def mine_temporal(
     chosen = settings or TemporalSettings()
     candidates = temporal_candidates(static, sizes[1])
     measured = measure(candidates, facts, sizes, chosen, progress, prune=True)
-    kept = measured.take((measured.confidence >= chosen.confidence) & (measured.head_coverage >= chosen.head_coverage))
+    kept = measured.take(
+        (measured.support >= chosen.support)
+        & (measured.confidence >= chosen.confidence)
+        & (measured.head_coverage >= chosen.head_coverage)
+    )
     return _best_patterns(kept) if chosen.best_pattern_only else kept
 
 
@@ -83,7 +89,7 @@ def temporal_candidates(static: RuleTable, predicates: int) -> RuleTable:
     return join(tables)
 
 
-def measure(  # noqa: PLR0913
+def measure(
     rules: RuleTable,
     facts: Facts,
     sizes: tuple[int, int, int],
@@ -115,7 +121,7 @@ def measure(  # noqa: PLR0913
 def _read_in_time(rules: RuleTable, pattern: Pattern, shape: str, predicates: int) -> RuleTable:
     """Return the rules in one pattern; where the body atoms follow each other, either may come first."""
     if pattern.second_gap == 0:
-        return replace(rules, pattern=np.full(len(rules), pattern.name, dtype=rules.pattern.dtype))
+        return columns_of(pattern.name, shape, rules.head, rules.first, rules.second)  # type: ignore[arg-type]
     head, first, second = rules.head, rules.first, rules.second
     if shape == "path":
         # the second atom first: the same rule read from its other end
@@ -126,7 +132,7 @@ def _read_in_time(rules: RuleTable, pattern: Pattern, shape: str, predicates: in
     return columns_of(pattern.name, shape, *both)  # type: ignore[arg-type]
 
 
-def _measure_one_kind(  # noqa: PLR0913
+def _measure_one_kind(
     rules: RuleTable,
     pattern: Pattern,
     shape: str,
@@ -161,7 +167,7 @@ def _with_head_coverage(rules: RuleTable, pattern: Pattern, shape: str, index: E
     )
 
 
-def _with_confidence(  # noqa: PLR0913
+def _with_confidence(
     rules: RuleTable, pattern: Pattern, shape: str, index: EventIndex, runs: _Runs, settings: TemporalSettings
 ) -> RuleTable:
     keyed, window = _Keyed(rules, shape, index.predicates), settings.window
@@ -234,7 +240,8 @@ def _next_steps(counts: NDArray[np.float64], window: int) -> NDArray[np.float64]
     total = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
     after = np.minimum(np.arange(steps) + 1, steps)
     until = np.minimum(np.arange(steps) + 1 + window, steps)
-    return total[:, until] - total[:, after]
+    sums: NDArray[np.float64] = total[:, until] - total[:, after]
+    return sums
 
 
 def _best_patterns(rules: RuleTable) -> RuleTable:

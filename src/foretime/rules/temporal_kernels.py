@@ -93,76 +93,86 @@ def mark_heads(pair_time, pair_predicate, begin, end, lasts, head_gap, marks, st
         i += 1
 
 
+@njit(cache=True)
+def next_body(buffer, begin, count, lags, step, lasts):
+    """Return where the bodies after one (key, object) begin, its number, and how many last steps it has.
+
+    `lags` is the number of steps that a gap may take; the last steps go into `lasts`, each once, sorted.
+    """
+    target, found, i = buffer[begin] // lags, 0, begin
+    while i < count and buffer[i] // lags == target:
+        last = step + buffer[i] % lags
+        if found == 0 or lasts[found - 1] != last:
+            lasts[found] = last
+            found += 1
+        i += 1
+    return i, target, found
+
+
+@njit(cache=True)
+def close_step(step, keys, group, rule_head, head_windows, step_bodies, step_support, sums, cover_sums, body_steps):
+    """Add the shares of one step to the sums of the literal counting, and clear the counts of the step."""
+    for key in keys:
+        body_steps[key] += 1
+        for r in range(group[key], group[key + 1]):
+            if step_support[r]:
+                sums[r] += step_support[r] / step_bodies[key]
+                cover_sums[r] += step_support[r] / head_windows[rule_head[r], step]
+                step_support[r] = 0
+        step_bodies[key] = 0
+
+
 @njit(cache=True, parallel=True)
 def count_bodies(
-    index, kind, gap, head_gap, reach, group, rule_head, runs, run_subject, steps_runs, head_windows, threads
+    index, kind, gap, head_gap, reach, group, rule_head, runs, run_subject, runs_of_step, head_windows, threads
 ):
     """Count every body grounding, and those whose head comes.
 
-    The events of one subject at one step are `runs[i] … runs[i+1]` of the events by node; `steps_runs[t] …` lists the
-    runs of step t. `head_windows[h, t]` is the number of head events that Eqs. 4 and 20 divide by.
+    The events of one subject at one step are `runs[i, 0] … runs[i, 1]` of the events by node, and step t has the runs
+    `runs_of_step[t] … runs_of_step[t+1]`. `head_windows[h, t]` are the head events that Eqs. 4 and 20 divide by.
 
-    Returns (threads, …) arrays: `support` and `bodies` (windowed: a start counts once, and only with its whole window on
-    the timeline), `sums`, `cover_sums` and `body_steps` (literal: sums over steps of SD_t/body_t and SD_t/head_t, and
-    the number of steps with a body).
+    Returns (threads, …) arrays: `support` and `bodies` (windowed: a start counts once, and only with its whole window
+    on the timeline), `sums`, `cover_sums` and `body_steps` (literal: sums over steps of SD/bodies and SD/heads, and the
+    number of steps with a body).
     """
-    (predicates, steps, node, other, pair, time, predicate, _, around_time, _, _) = index
-    keys, rules, entities = len(group) - 1, len(rule_head), len(node) - 1
-    support = np.zeros((threads, rules), np.int64)
-    bodies = np.zeros((threads, keys), np.int64)
-    sums = np.zeros((threads, rules))
-    cover_sums = np.zeros((threads, rules))
+    (predicates, steps, node, other, pair, time, predicate, _, _, _, _) = index
+    keys, rules, entities, lags = len(group) - 1, len(rule_head), len(node) - 1, gap[1] + 1
+    support, bodies = np.zeros((threads, rules), np.int64), np.zeros((threads, keys), np.int64)
+    sums, cover_sums = np.zeros((threads, rules)), np.zeros((threads, rules))
     body_steps = np.zeros((threads, keys), np.int64)
     for thread in prange(threads):
-        buffer = np.empty(1024, np.int64)
-        lasts = np.empty(gap[1] + 1, np.int64)
-        marks = np.full(2 * predicates, -1, np.int64)
-        times = np.zeros(2 * predicates, np.int64)
-        at_step_bodies = np.zeros(keys, np.int64)
-        at_step_support = np.zeros(rules, np.int64)
-        touched = np.empty(1024, np.int64)
-        stamp = 0
+        buffer, touched = np.empty(1024, np.int64), np.empty(1024, np.int64)
+        lasts, stamp = np.empty(lags, np.int64), 0
+        marks, times = np.full(2 * predicates, -1, np.int64), np.zeros(2 * predicates, np.int64)
+        step_bodies, step_support = np.zeros(keys, np.int64), np.zeros(rules, np.int64)
         for t in range(thread, steps, threads):
-            touched_count = 0
-            whole = t + reach < steps
-            for place in range(steps_runs[t], steps_runs[t + 1]):
-                subject = run_subject[place]
-                buffer, count = bodies_at(index, kind, gap, group, runs[place, 0], runs[place, 1], subject, buffer)
+            touched_count, whole = 0, t + reach < steps
+            for run in range(runs_of_step[t], runs_of_step[t + 1]):
+                subject = run_subject[run]
+                buffer, count = bodies_at(index, kind, gap, group, runs[run, 0], runs[run, 1], subject, buffer)
                 buffer[:count].sort()
                 i = 0
                 while i < count:
-                    target = buffer[i] // (gap[1] + 1)
-                    key, object_ = target // entities, target % entities
-                    lags = 0
-                    while i < count and buffer[i] // (gap[1] + 1) == target:
-                        last = t + buffer[i] % (gap[1] + 1)
-                        if lags == 0 or lasts[lags - 1] != last:
-                            lasts[lags] = last
-                            lags += 1
-                        i += 1
+                    i, target, found = next_body(buffer, i, count, lags, t, lasts)
+                    key = target // entities
                     bodies[thread, key] += whole
-                    if at_step_bodies[key] == 0:
+                    if step_bodies[key] == 0:
                         touched = push(touched, touched_count, key)
                         touched_count += 1
-                    at_step_bodies[key] += lags
-                    k = find_pair(node, other, subject, object_)
+                    step_bodies[key] += found
+                    k = find_pair(node, other, subject, target % entities)
                     if k < 0:
                         continue
                     stamp += 1
-                    mark_heads(time, predicate, pair[k], pair[k + 1], lasts[:lags], head_gap, marks, stamp, times)
+                    mark_heads(time, predicate, pair[k], pair[k + 1], lasts[:found], head_gap, marks, stamp, times)
                     for r in range(group[key], group[key + 1]):
                         if marks[rule_head[r]] == stamp:
                             support[thread, r] += whole
-                            at_step_support[r] += times[rule_head[r]]
-            for place in range(touched_count):
-                key = touched[place]
-                body_steps[thread, key] += 1
-                for r in range(group[key], group[key + 1]):
-                    if at_step_support[r]:
-                        sums[thread, r] += at_step_support[r] / at_step_bodies[key]
-                        cover_sums[thread, r] += at_step_support[r] / head_windows[rule_head[r], t]
-                        at_step_support[r] = 0
-                at_step_bodies[key] = 0
+                            step_support[r] += times[rule_head[r]]
+            close_step(
+                t, touched[:touched_count], group, rule_head, head_windows, step_bodies, step_support,
+                sums[thread], cover_sums[thread], body_steps[thread],
+            )  # fmt: skip
     return support, bodies, sums, cover_sums, body_steps
 
 
@@ -179,53 +189,67 @@ def find_rule(group, rule_head, key, head):
     return low if low < group[key + 1] and rule_head[low] == head else -1
 
 
+@njit(cache=True)
+def cover(group, rule_head, key, head, event, seen, covered):
+    """Count a head event for the rule with this body and head, if there is one, once for each event."""
+    r = find_rule(group, rule_head, key, head)
+    if r >= 0 and seen[r] != event:
+        seen[r] = event
+        covered[r] += 1
+
+
+@njit(cache=True)
+def cover_on_pair(index, kind, gap, head_gap, group, rule_head, k, event, seen, covered):
+    """Count a head event for the rules whose body lies before it on the head's own pair k."""
+    (predicates, _, _, _, pair, time, predicate, _, _, _, _) = index
+    head, step = predicate[event], time[event]
+    j = first_at(time, pair[k], pair[k + 1], step - head_gap[1])
+    while j < pair[k + 1] and time[j] <= step - head_gap[0]:
+        if kind == SINGLE:
+            cover(group, rule_head, predicate[j], head, event, seen, covered)
+        else:
+            i = first_at(time, pair[k], pair[k + 1], time[j] - gap[1])
+            while i < pair[k + 1] and time[i] <= time[j] - gap[0]:
+                if gap[1] > 0 or predicate[i] < predicate[j]:
+                    key = predicate[i] * 2 * predicates + predicate[j]
+                    cover(group, rule_head, key, head, event, seen, covered)
+                i += 1
+        j += 1
+
+
+@njit(cache=True)
+def cover_by_path(index, gap, head_gap, group, rule_head, subject, object_, event, seen, covered):
+    """Count a head event for the rules whose body is a path that ends at its object before it."""
+    (predicates, _, node, other, pair, time, predicate, around, around_time, around_predicate, around_other) = index
+    head, step = predicate[event], time[event]
+    j = first_at(around_time, around[object_], around[object_ + 1], step - head_gap[1])
+    while j < around[object_ + 1] and around_time[j] <= step - head_gap[0]:
+        last, second = around_time[j], invert(around_predicate[j], predicates)
+        m = find_pair(node, other, subject, around_other[j])
+        if m >= 0:
+            i = first_at(time, pair[m], pair[m + 1], last - gap[1])
+            while i < pair[m + 1] and time[i] <= last - gap[0]:
+                key = predicate[i] * 2 * predicates + second
+                if group[key] < group[key + 1]:
+                    cover(group, rule_head, key, head, event, seen, covered)
+                i += 1
+        j += 1
+
+
 @njit(cache=True, parallel=True)
 def count_covered_heads(index, kind, gap, head_gap, group, rule_head, wanted_head, threads):
     """Return how many head events of each rule have a body before them, (threads, rules)."""
-    (predicates, _, node, other, pair, time, predicate, around, around_time, around_predicate, around_other) = index
-    width = 2 * predicates
+    (_, _, node, other, pair, _, predicate, _, _, _, _) = index
     covered = np.zeros((threads, len(rule_head)), np.int64)
     for thread in prange(threads):
         seen = np.full(len(rule_head), -1, np.int64)
-        for subject in range(thread, len(node) - 1, threads):
-            for k in range(node[subject], node[subject + 1]):
-                object_ = other[k]
+        for x in range(thread, len(node) - 1, threads):
+            for k in range(node[x], node[x + 1]):
                 for event in range(pair[k], pair[k + 1]):
-                    head, step = predicate[event], time[event]
-                    if not wanted_head[head]:
+                    if not wanted_head[predicate[event]]:
                         continue
                     if kind == PATH:
-                        j, end = (
-                            first_at(around_time, around[object_], around[object_ + 1], step - head_gap[1]),
-                            around[object_ + 1],
-                        )
+                        cover_by_path(index, gap, head_gap, group, rule_head, x, other[k], event, seen, covered[thread])
                     else:
-                        j, end = first_at(time, pair[k], pair[k + 1], step - head_gap[1]), pair[k + 1]
-                    while j < end:
-                        last = around_time[j] if kind == PATH else time[j]
-                        if last > step - head_gap[0]:
-                            break
-                        if kind == SINGLE:
-                            r = find_rule(group, rule_head, predicate[j], head)
-                            if r >= 0 and seen[r] != event:
-                                seen[r] = event
-                                covered[thread, r] += 1
-                        else:
-                            if kind == PATH:
-                                second = invert(around_predicate[j], predicates)
-                                m = find_pair(node, other, subject, around_other[j])
-                            else:
-                                second, m = predicate[j], k
-                            if m >= 0:
-                                i = first_at(time, pair[m], pair[m + 1], last - gap[1])
-                                while i < pair[m + 1] and time[i] <= last - gap[0]:
-                                    if kind == PATH or gap[1] > 0 or predicate[i] < second:
-                                        key = predicate[i] * width + second
-                                        if group[key] < group[key + 1]:
-                                            r = find_rule(group, rule_head, key, head)
-                                            if r >= 0 and seen[r] != event:
-                                                seen[r] = event
-                                                covered[thread, r] += 1
-                                    i += 1
-                        j += 1
+                        cover_on_pair(index, kind, gap, head_gap, group, rule_head, k, event, seen, covered[thread])
     return covered

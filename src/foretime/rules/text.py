@@ -47,13 +47,23 @@ class Measures(NamedTuple):
     head_count: float = 0.0
     pca_body: float = 0.0
 
+    @property
+    def confidence(self) -> float:
+        """SC, 0 if no body was counted."""
+        return self.support / self.body_count if self.body_count else 0.0
+
+    @property
+    def head_coverage(self) -> float:
+        """HC, 0 if no head was counted."""
+        return self.head_support / self.head_count if self.head_count else 0.0
+
     def __str__(self) -> str:
         """Return what stands in brackets after a rule, empty if nothing was counted."""
         parts = []
         if self.body_count:
-            parts.append(f"SC {self.support / self.body_count:.2f}")
+            parts.append(f"SC {self.confidence:.2f}")
         if self.head_count:
-            parts.append(f"HC {self.head_support / self.head_count:.2f}")
+            parts.append(f"HC {self.head_coverage:.2f}")
         if self.body_count:
             parts.append(f"{number_text(self.support)} of {number_text(self.body_count)}")
         if self.pca_body:

@@ -40,8 +40,8 @@ def _from_file(config: Config, dataset: Dataset) -> RuleTable:
     static = np.flatnonzero(rules.pattern == STATIC)
     if len(static):
         raise ConfigError(
-            f"{config.rules.file}: {len(static)} of {len(rules)} rules have no times; only temporal rules guide a model: "
-            "write each atom's time, as in p(x, y, t+t1) <= q(x, y, t)"
+            f"{config.rules.file}: {len(static)} of {len(rules)} rules have no times; only temporal rules guide a "
+            "model: write each atom's time, as in p(x, y, t+t1) <= q(x, y, t)"
         )
     blank = np.flatnonzero(rules.body_count == 0)
     return rules.replaced(blank, recount(rules.take(blank), dataset, config.rules)) if len(blank) else rules

@@ -37,9 +37,7 @@ class RunFolder:
         self.report_file = self.path / "report.json"
 
     @classmethod
-    def create(
-        cls, path: Path | str, config: Config, dataset: Dataset, rules: RuleTable | None = None
-    ) -> RunFolder:
+    def create(cls, path: Path | str, config: Config, dataset: Dataset, rules: RuleTable | None = None) -> RunFolder:
         """Return a new run folder with configuration, graph and rules; one that holds a run already is an error."""
         cls.check_free(path)
         run = cls(path)
