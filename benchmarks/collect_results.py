@@ -47,14 +47,16 @@ def results_table(kept: dict[str, dict[str, Any]]) -> str:
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, report in kept.items():
-        test = report.get("test") or report["valid"]
-        low, high = test["mrr_interval"]
-        hits = " | ".join(f"{test['all']['hits'][k]:.3f}" for k in ("1", "3", "10"))
-        tested = f"{test['all']['mrr']:.4f} | {low:.3f}–{high:.3f}" if "test" in report else "not ranked |"
+        valid, test = report["valid"], report.get("test")
+        tested = "not ranked | | | | | |"
+        if test is not None:
+            low, high = test["mrr_interval"]
+            hits = " | ".join(f"{test['all']['hits'][k]:.3f}" for k in ("1", "3", "10"))
+            error = test["calibration_error"]["object"]
+            tested = f"{test['all']['mrr']:.4f} | {low:.3f}–{high:.3f} | {hits} | {error:.3f} |"
         lines.append(
-            f"| [{name}](../results/{name}/config.toml) | {test['filter']} | {report['valid']['all']['mrr']:.4f} | {tested} "
-            f"| {hits} | {test['calibration_error']['object']:.3f} | {report['best_epoch']} of {report['epochs']} "
-            f"| {report['parameters']:,} |"
+            f"| [{name}](../results/{name}/config.toml) | {valid['filter']} | {valid['all']['mrr']:.4f} | {tested} "
+            f"{report['best_epoch']} of {report['epochs']} | {report['parameters']:,} |"
         )
     return "\n".join(lines)
 
@@ -107,7 +109,8 @@ def benchmark_lines() -> list[str]:
     if planted:
         lines.append(
             f"- Of {planted['planted']} rules planted in the built-in world {planted['recall']:.0%} are found "
-            f"({planted['found']} rules in all), each within {planted['largest_error']:.3f} of its planted probability."
+            f"(precision to the letter {planted['precision']:.2f}: {planted['found']} rules are found in all, the others "
+            f"follow from the planted ones), each within {planted['largest_error']:.3f} of its planted probability."
         )
     return lines
 
@@ -127,7 +130,11 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
         "",
         *lines,
         "",
+        *_ablation_section(),
         *_commonsense_section(),
+        *_rule_weight_section(),
+        *_filters_section(),
+        *_paper_rules_section(),
         *_growth_section(),
     ]
     write_text(ROOT / "docs" / "results.md", "\n".join(page).rstrip() + "\n")
@@ -154,6 +161,83 @@ def _commonsense_section() -> list[str]:
             "",
         ]
     return lines
+
+
+def _ablation_section() -> list[str]:
+    result = _benchmark("ablation")
+    if not result:
+        return []
+    lines = [
+        "## The paper's ablation",
+        "",
+        f"`configs/ablation/{result['config']}`, {result['rules']} rules, seeds {', '.join(map(str, result['seeds']))}: MRR as "
+        "mean ± standard deviation over the seeds. «shuffled» has the same rules with their heads shuffled: a control.",
+        "",
+        "| variant | valid | test | test, each seed |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, splits in result["variants"].items():
+        cells = [f"{splits[s]['mean']:.4f} ± {splits[s]['standard_deviation']:.4f}" for s in ("valid", "test")]
+        each = ", ".join(f"{value:.4f}" for value in splits["test"]["values"])
+        lines.append(f"| {name} | {cells[0]} | {cells[1]} | {each} |")
+    return [*lines, ""]
+
+
+def _rule_weight_section() -> list[str]:
+    result = _benchmark("rule_weight")
+    if not result:
+        return []
+    weights = list(result["mrr"])
+    return [
+        "## The weight of the rules",
+        "",
+        f"MRR on valid after {result['epochs']} epochs at rank {result['rank']}, E1 alone, one seed:",
+        "",
+        "| `event_rules` | " + " | ".join(weights) + " |",
+        "| --- |" + " --- |" * len(weights),
+        "| valid MRR | " + " | ".join(f"{value:.4f}" for value in result["mrr"].values()) + " |",
+        "",
+    ]
+
+
+def _filters_section() -> list[str]:
+    result = _benchmark("interval_filters")
+    if not result:
+        return []
+    lines = [
+        "## Three filters for intervals",
+        "",
+        f"The test split of {result['data']}, ranked by the run `{result['run']}` under each named filter:",
+        "",
+        "| filter | questions | MRR | H@1 | H@3 | H@10 |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, found in result["filters"].items():
+        hits = " | ".join(f"{found['hits'][k]:.3f}" for k in ("1", "3", "10"))
+        lines.append(f"| {name} | {found['questions']:,} | {found['mrr']:.4f} | {hits} |")
+    return [*lines, ""]
+
+
+def _paper_rules_section() -> list[str]:
+    result = _benchmark("paper_rules")
+    if not result:
+        return []
+    lines = [
+        "## The paper's rules",
+        "",
+        f"The rules of the paper's Table 2 on {result['data']}, train alone, window {result['window']}; `listed` says whether "
+        f"they are among the {result['mined']:,} rules that mining keeps there.",
+        "",
+        "| rule | paper | SC windowed | support | SC literal | listed |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in result["rules"]:
+        counted = row["windowed"]
+        lines.append(
+            f"| {row['rule']} | {row['paper']:.2f} | {counted['confidence']:.3f} | {counted['support']:,} of "
+            f"{counted['bodies']:,} | {row['literal']['confidence']:.3f} | {'yes' if row['in_our_list'] else 'no'} |"
+        )
+    return [*lines, ""]
 
 
 def _growth_section() -> list[str]:

@@ -10,6 +10,9 @@ looked at.
 
 from __future__ import annotations
 
+import foretime  # noqa: F401, first of all: it sets the environment before torch is imported
+
+# isort: split
 import argparse
 import json
 from pathlib import Path
@@ -17,7 +20,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-import foretime  # noqa: F401, sets the environment before torch is imported
 from foretime.data.facts import Facts
 from foretime.evaluation import known_answers, questions_of, rank
 from foretime.evaluation.ranking import score_questions

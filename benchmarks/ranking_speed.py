@@ -1,10 +1,13 @@
 """The time of ranking all test questions against the time of its matrix products alone, in one run.
 
-python benchmarks/ranking_speed.py ../shared/data/icews14 --out benchmarks/results/ranking_speed.json
+python benchmarks/ranking_speed.py data/icews14 --out benchmarks/results/ranking_speed.json
 """
 
 from __future__ import annotations
 
+import foretime  # noqa: F401, first of all: it sets the environment before torch is imported
+
+# isort: split
 import argparse
 import json
 import statistics
@@ -13,7 +16,6 @@ from pathlib import Path
 
 import torch
 
-import foretime  # noqa: F401, sets the environment before torch is imported
 from foretime.config import Config, override
 from foretime.data.dataset import read_dataset
 from foretime.evaluation import known_answers, model_scorer, questions_of, rank

@@ -1,6 +1,6 @@
 """How much of the machine a training step uses, and how it compares with the loop that the field writes.
 
-    python benchmarks/training_speed.py ../shared/data/icews14 --out benchmarks/results/training_speed.json
+    python benchmarks/training_speed.py data/icews14 --out benchmarks/results/training_speed.json
 
 Everything is measured in one run, interleaved, and printed as ratios: seconds on a shared machine mean little. The
 machine's own peak is the best of many products of two matrices of the step's own shape. The plain loop has sparse
@@ -9,6 +9,9 @@ embeddings, `CrossEntropyLoss`, one row for each question, and Adagrad, eager, a
 
 from __future__ import annotations
 
+import foretime  # noqa: F401, first of all: it sets the environment before torch is imported
+
+# isort: split
 import argparse
 import json
 import statistics
@@ -22,7 +25,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-import foretime  # noqa: F401, sets the environment before torch is imported
 from foretime.config import Config, RulesConfig, override
 from foretime.data.dataset import Dataset, read_dataset
 from foretime.files import write_json

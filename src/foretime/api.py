@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foretime.config import Config, DataConfig, check_section, override, read_config
+from foretime.config import Config, DataConfig, check_section, read_config
 from foretime.data.dataset import Dataset, read_dataset
-from foretime.training import Listener, RunFolder
+from foretime.training import Listener, RunFolder, changed_config
 from foretime.training import train as _train
 
 
@@ -35,6 +35,6 @@ def train(
     """
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
     source = {"data.path": str(graph)} if isinstance(graph, str | Path) else {}
-    final = override(base, {**(settings or {}), **source}, "train: ")
+    final = changed_config(base, {**(settings or {}), **source}, "train: ")
     dataset = graph if isinstance(graph, Dataset) else read_dataset(graph, final.data)
     return _train(dataset, final, folder, listener)

@@ -134,8 +134,8 @@ class RulesConfig(Section):
     """The least support of the static rule behind a temporal one."""
     static_head_coverage: float = Field(default=0.01, ge=0.0, le=1.0)
     """The least head coverage of the static rule."""
-    static_confidence: float = Field(default=0.1, ge=0.0, le=1.0)
-    """The least standard confidence of the static rule."""
+    static_confidence: float = Field(default=0.0, ge=0.0, le=1.0)
+    """The least standard confidence of the static rule. It does not bound that of the temporal one: pairs recur."""
     static_pca_confidence: float = Field(default=0.0, ge=0.0, le=1.0)
     """The least PCA confidence of the static rule."""
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from foretime.data.dataset import Dataset
 from foretime.data.facts import UNKNOWN, Facts, empty_facts, inverse
+from foretime.data.sources import SPLITS
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.pieces import PIECES, KnownPieces, Piece, score_pieces, score_terms
 from foretime.evaluation.ranking import batches
@@ -21,7 +22,6 @@ from foretime.training import RunFolder, load_model
 from foretime.training.conclusion import temperatures_in
 
 Known = Literal["mark", "hide"]
-SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,9 @@ class Predictor:
         return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
 
     def _steps(self, question: Question) -> tuple[int, int]:
-        step = self.dataset.timeline.step
+        def step(time: object) -> int:
+            return self.dataset.timeline.step(str(time))  # a number or a date is as good as its text
+
         if question.time is not None:
             if question.start is not None or question.end is not None:
                 raise QuestionError("give either a time, or a start and an end, not both")

@@ -182,8 +182,14 @@ def test_the_demo_works_from_nothing_and_shows_it_again_without_training(foretim
     again = foretime("demo", "demo")
     assert again.code == 0, again.err
     assert "2. LCGE is trained" not in again.err
+    assert "the run in demo/run is shown again; name another folder for a new one" in again.err
     assert again.out == first.out
     assert {path: path.stat().st_mtime_ns for path in run.iterdir()} == stamps
+    assert foretime("demo", "demo", "--events", 1000, "--seed", 0).out == first.out
+    for flags in (("--events", 2000), ("--seed", 1)):
+        other = foretime("demo", "demo", *flags)
+        assert (other.code, other.out) == (2, "")
+        assert "demo/run was made with --events 1000 --seed 0; leave the flags out to see it again, or" in other.err
 
 
 def test_the_commands_that_the_demo_proposes_work(foretime, tmp_path: Path, monkeypatch):

@@ -38,7 +38,8 @@ def test_mine_writes_the_rules_and_shows_the_best_and_their_patterns(foretime, w
 
 def test_mine_takes_every_threshold_and_prints_json(foretime, world: Path):
     outcome = foretime(
-        "mine", world, "--json", "--window", 4, "--confidence", 0.3, "--head-coverage", 0.2, "--counting", "windowed",
+        "mine", world, "--json", "--window", 4, "--support", 12, "--confidence", 0.3, "--head-coverage", 0.2,
+        "--counting", "windowed",
         "--static-support", 5, "--static-head-coverage", 0.02, "--static-confidence", 0.2,
         "--static-pca-confidence", 0.1, "--best-pattern-only", "--granularity", "day",
     )  # fmt: skip
@@ -46,6 +47,7 @@ def test_mine_takes_every_threshold_and_prints_json(foretime, world: Path):
     assert sum(report["patterns"].values()) == len(report["rules"]) > 0
     assert min(rule["confidence"] for rule in report["rules"]) >= 0.3
     assert min(rule["head_coverage"] for rule in report["rules"]) >= 0.2
+    assert min(rule["support"] for rule in report["rules"]) >= 12
 
 
 def test_an_interrupted_mining_leaves_no_file_and_says_so(foretime, world: Path, tmp_path: Path, monkeypatch):
@@ -114,6 +116,26 @@ def test_check_agrees_with_the_miner_and_finds_what_was_changed(foretime, world:
     assert foretime("rules", "check", changed, world).code == 0
 
 
+def test_check_compares_head_coverage_at_the_precision_that_the_file_gives(foretime, world: Path, tmp_path: Path):
+    text, rule = tmp_path / "rules.txt", "Host a visit(y, x, t) <= Make a visit(x, y, t)"
+    text.write_text(rule + "\n")
+    objects = tmp_path / "rules.jsonl"
+    foretime("rules", "check", text, world, "--out", objects)
+    counted = json.loads(objects.read_text())
+    share = counted["head_coverage"]
+
+    def differs(path: Path, content: str) -> bool:
+        path.write_text(content)
+        return foretime("rules", "check", path, world, "--strict").code == 1
+
+    assert not differs(text, f"{rule} [HC {share:.2f}]")
+    assert not differs(text, f"{rule} [HC {share:.5f}]")
+    assert differs(text, f"{rule} [HC {share - 0.02:.2f}]")
+    assert differs(text, f"{rule} [HC {share - 0.001:.5f}]")
+    assert not differs(objects, json.dumps(counted))
+    assert differs(objects, json.dumps({**counted, "head_support": counted["head_support"] - 1}))
+
+
 def test_check_writes_the_rules_as_they_are_counted(foretime, world: Path, tmp_path: Path):
     out = tmp_path / "counted.jsonl"
     outcome = foretime("rules", "check", world / "rules.txt", world, "--window", 5, "--out", out)
@@ -152,6 +174,18 @@ def test_diff_mines_two_graphs(foretime, world: Path, tmp_path: Path):
     report = json.loads(foretime("rules", "diff", world, other, "--mine", "--json").out)
     assert report["common"] > 0
     assert json.loads(foretime("rules", "diff", world, world, "--mine", "--json").out)["only_first"] == []
+
+
+def test_diff_mines_as_mine_does_and_refuses_flags_that_would_do_nothing(foretime, world: Path, mined: Path):
+    # one graph against itself, mined as the fixture mines it: what is common is what was mined
+    flags = (*MINE, "--confidence", 0.2, "--support", 6, "--granularity", "day")
+    expected = json.loads(foretime("mine", world, "--json", *flags).out)["rules"]
+    assert json.loads(foretime("rules", "diff", world, world, "--mine", "--json", *flags).out)["common"] == len(
+        expected
+    )
+    outcome = foretime("rules", "diff", mined, mined, "--window", 5, "--static-support", 3, "--irregular")
+    assert outcome.code == 2
+    assert "--window, --static-support, --irregular: how graphs are read and mined; add --mine" in outcome.err
 
 
 def test_examples_are_dated_events_of_the_graph(foretime, world: Path, mined: Path):

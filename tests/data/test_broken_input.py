@@ -188,6 +188,16 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
             "time, or both start and end",
         ),
         ({"columns": COLUMNS | {"tmie": 1}}, ConfigError, "columns: unknown column 'tmie'; did you mean 'time'"),
+        (
+            {"columns": COLUMNS | {"object": "A"}},
+            ConfigError,
+            "columns: subject and object are both column 'A'; give each a column of its own",
+        ),
+        (
+            {"columns": COLUMNS | {"time": 2}},
+            DataError,
+            "a.csv: predicate and time are both column 2; give each a column of its own",
+        ),
         ({"delimiter": "ab"}, ConfigError, "delimiter 'ab': expected one character"),
         ({"granularity": "dya", "header": True}, ConfigError, "unknown granularity 'dya'; did you mean 'day'"),
     ],

@@ -78,6 +78,13 @@ def test_parquet_gives_the_same_facts(tmp_path: Path) -> None:
         assert read(path) == ROWS
 
 
+def test_a_list_column_of_parquet_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "lists.parquet"
+    pyarrow.parquet.write_table(pa.table(COLUMNS | {"tail": [["Bob"], None, ["Eve", "Ann"]]}), path)
+    with pytest.raises(DataError, match=r"lists.parquet: column 'object' is of type list<"):
+        read_dataset(path)
+
+
 def test_frames_by_split_keep_their_splits(tmp_path: Path) -> None:
     frame = pl.DataFrame(COLUMNS)
     path = tmp_path / "x.parquet"
@@ -99,6 +106,18 @@ def test_frames_by_split_keep_their_splits(tmp_path: Path) -> None:
         (
             pd.DataFrame(COLUMNS | {"head": [1.5, 2.5, 3.5]}),
             "the frame: column 'subject' is of type double; expected text",
+        ),
+        (
+            pa.table(COLUMNS | {"head": [["a"], ["b"], []]}),
+            "the frame: column 'subject' is of type list<.*; expected text",
+        ),
+        (
+            pa.table(COLUMNS | {"tail": [{"name": name} for name in "abc"]}),
+            "the frame: column 'object' is of type struct<.*; expected text",
+        ),
+        (
+            pd.DataFrame(COLUMNS | {"date": pd.PeriodIndex(COLUMNS["date"], freq="M")}),
+            "the frame: column 'time' is of type extension<.*; expected text, integers, dates or timestamps",
         ),
         (pd.DataFrame(COLUMNS | {"head": [1, "a", b"c"]}), "the frame: cannot be read as a table"),
         (pl.DataFrame(COLUMNS)[:0], "the frame: the table has no rows"),

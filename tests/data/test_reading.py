@@ -129,11 +129,6 @@ def test_a_mapping_by_number_needs_no_header(write: Write) -> None:
     assert read(write("a.tsv", "\n".join(lines)), columns=columns) == ROWS
 
 
-def test_a_subject_and_an_object_may_be_the_same_column(write: Write) -> None:
-    columns = {"subject": 1, "predicate": 2, "object": 1, "time": 4}
-    assert read(write("a.tsv", TSV), columns=columns)[0] == ("Ann", "visits", "Ann", "2014-01-01")
-
-
 def test_five_columns_are_intervals(write: Write) -> None:
     path = write(
         "a.tsv", "a\tp\tb\t1990\t1992\na\tp\tc\t1991\t1991\na\tq\tc\t####-##-##\t1993\nb\tq\tc\t1994-##-##\t\n"

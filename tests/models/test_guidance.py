@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from foretime.data.facts import inverse
 from foretime.models.guidance import RuleGuide
 from foretime.rules.patterns import PATTERNS
 from foretime.rules.rule import Rule, RuleTable, table_of
@@ -66,19 +67,20 @@ def test_a_rule_moves_its_body_as_often_as_its_pattern_says(row):
     for predicate, times in zip(rule.body, PATTERNS[rule.pattern].transfers, strict=True):
         expected = expected * transfer**times * table[predicate]
     expected = expected - table[rule.head]
+    assert len(guide.head) == 2
     torch.testing.assert_close(guide.residuals(predicates)[0].detach(), torch.stack([expected.real, expected.imag]))
 
 
 def test_the_residual_of_a_satisfied_rule_is_zero():
-    # by hand, rank 1: T = i, p1 = 2 + i; follows: T·p1 = -1 + 2i is the head
+    # by hand, rank 1: T = i, p1 = 2 + i; follows: T·p1 = -1 + 2i is the head; all inverses are zero, so mirrors hold
     guide = RuleGuide(1, PREDICATES)
     guide.transfer.data = torch.tensor([0.0, 1.0])
     guide.take_rules(example_rules().take(np.array([0])))
     predicates = torch.zeros(PREDICATES, 2)
     predicates[1], predicates[0] = torch.tensor([2.0, 1.0]), torch.tensor([-1.0, 2.0])
     assert guide(predicates).item() == 0.0
-    predicates[0, 0] = 0.0  # the residual is then -1: |-1|³ · 0.5
-    assert guide(predicates).item() == pytest.approx(0.5)
+    predicates[0, 0] = 0.0  # the residual is then -1: |-1|³ · 0.5, and 0 for the mirror
+    assert guide(predicates).item() == pytest.approx(0.5 / 2)
 
 
 def test_every_rule_moves_a_gradient():
@@ -86,7 +88,8 @@ def test_every_rule_moves_a_gradient():
         guide, predicates = guide_with(example_rules().take(np.array([row]))), random_predicates()
         guide(predicates).backward()
         rule = example_rules().rule(row)
-        assert all(predicates.grad[predicate].abs().sum() > 0 for predicate in (rule.head, *rule.body))
+        both_ways = {q for p in (rule.head, *rule.body) for q in (p, inverse(p, PREDICATES // 2))}
+        assert all(predicates.grad[predicate].abs().sum() > 0 for predicate in both_ways)
 
 
 def test_the_weight_of_a_rule_is_its_confidence():

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import Event, literal, static_measures, table, windowed
 
+from foretime.errors import DataError
 from foretime.rules.patterns import PATTERNS
 from foretime.rules.rule import Rule, canonical, table_of
 from foretime.rules.static import StaticThresholds, mine_static
@@ -103,6 +104,11 @@ def test_mining_keeps_every_pattern_that_reaches_the_thresholds(events, confiden
     best = mine_temporal(static, table(events), SIZES, TemporalSettings(2, "windowed", confidence, coverage, True))
     keys = {(r.shape, r.head, r.body) for r in mined.rules()}
     assert len(best) == len(keys) == len({(r.shape, r.head, r.body) for r in best.rules()})
+
+
+def test_more_predicates_than_can_be_counted_are_refused_before_anything_is_counted():
+    with pytest.raises(DataError, match=r"the graph has 50,000 predicates: .* more than 4 GB; map rare predicates tog"):
+        mine_static(table([(0, 0, 1, 0)]), 2, 50_000, ALL)
 
 
 @pytest.mark.parametrize(("first", "counted"), [(3, 1), (4, 0)])

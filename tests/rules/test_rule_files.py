@@ -70,6 +70,16 @@ def test_literal_measures_have_fractions_and_survive(world: Dataset, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
+def test_literal_sums_above_the_number_of_steps_survive_where_that_counting_makes_them(
+    world: Dataset, tmp_path: Path, name: str
+):
+    (tmp_path / "joint.txt").write_text("Arrest(x, y, t+t1) <= Accuse(x, y, t) & Threaten(x, y, t) [SC 1.50, 4.5 of 3]")
+    rules = read_rules(tmp_path / "joint.txt", world)
+    write_rules(tmp_path / name, rules, world)
+    assert read_rules(tmp_path / name, world).confidence.tolist() == [1.5]
+
+
+@pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
 def test_no_rules_are_a_file_too(world: Dataset, rules: RuleTable, tmp_path: Path, name: str):
     write_rules(tmp_path / name, rules.take(slice(0)), world)
     assert len(read_rules(tmp_path / name, world)) == 0
@@ -140,6 +150,9 @@ OBJECTS = {
     json.dumps({"head": {}, "body": []}): '{f}:1: an atom is {"predicate": …',
     json.dumps({**GOOD, "support": "many"}): "{f}:1: support, body_count, head_support, head_count, pca_body must be n",
     json.dumps({**GOOD, "support": -1}): "{f}:1: support, body_count, head_support, head_count, pca_body must be fin",
+    json.dumps({**GOOD, "support": 5, "body_count": 3}): "{f}:1: SC is more than 1: support and body_count are 5 of 3",
+    json.dumps({**GOOD, "support": 5}): "{f}:1: SC is more than 1: support and body_count are 5 of 0; correct one",
+    json.dumps({**GOOD, "head_support": 2, "head_count": 1}): "{f}:1: HC is more than 1: head_support and head_count a",
     json.dumps(
         {
             **GOOD,

@@ -47,7 +47,7 @@ def rules(draw, predicates: int) -> Rule:
 counts = st.integers(0, 10**9).map(float)
 shares = st.floats(0, 1e6, allow_nan=False)
 measures = st.builds(
-    lambda support, more, covered, heads, partial: Measures(support, support + more, covered, heads, partial),
+    lambda support, more, covered, rest, partial: Measures(support, support + more, covered, covered + rest, partial),
     counts | shares, counts, counts, counts, counts,
 )  # fmt: skip
 names = st.lists(st.text(min_size=1) | st.sampled_from(ODD), min_size=4, max_size=6, unique=True)
@@ -151,6 +151,12 @@ WRONG = {
     "Host a visit(x, y) <= Make a visit(x, y) & Host a visit(x, z) & Make a visit(z, y)": "body atoms, found 3",
     "Host a visit(x, y) <= Make a visit(x, y) [SC 1.2]": "SC 1.2 is more than 1",
     "Host a visit(x, y) <= Make a visit(x, y) [SC 0.9, 1 of 2]": "SC 0.9 and the counts, which say 0.50, differ",
+    "Host a visit(x, y) <= Make a visit(x, y) [HC 1.2]": "HC 1.2 is more than 1; it is a share",
+    "Host a visit(x, y) <= Make a visit(x, y) [SC -0.2]": "'SC -0.2' is negative",
+    "Host a visit(x, y) <= Make a visit(x, y) [-1 of 2]": "'-1 of 2' is negative",
+    "Host a visit(x, y) <= Make a visit(x, y) [SC 0.9, 0 of 0]": "SC 0.9 is a share of no bodies",
+    "Host a visit(x, y) <= Make a visit(x, y) [5 of 3]": "5 of 3: the second number counts all bodies; swap the two",
+    "Host a visit(x, y) <= Make a visit(x, y) [SC 1.67, 5 of 3]": "SC is more than 1: support and body_count are 5 of",
     "Host a visit(x, y) <= Make a visit(x, y) [sure]": "unknown measure 'sure'; expected [SC 0.90, HC",
 }
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+EVENTS = 20_000
 SETTINGS = {
     "model.name": "lcge",
     "model.rank": 50,
@@ -19,8 +20,8 @@ SETTINGS = {
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where the world and the run go.")] = Path("demo"),
-    events: Annotated[int, typer.Option(help="How many events the world has.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Of the world and of the training.")] = 0,
+    events: Annotated[int | None, typer.Option(help="How many events the world has.", show_default="20000")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the world and of the training.", show_default="0")] = None,
 ) -> None:
     """Generate a world, train LCGE on it, evaluate it, and answer a question. Once more: shows it again."""
     from foretime.cli.progress import TerminalProgress
@@ -32,7 +33,12 @@ def demo(
     from foretime.training import RunFolder, create_run, resume
 
     world, run = folder / "world", folder / "run"
-    if not (run / "config.toml").exists():
+    if (run / "config.toml").exists():
+        _check_same(run, events, seed)
+        what = "is shown again" if (run / "report.json").exists() else "goes on where it stopped"
+        error_console.print(f"the run in {run} {what}; name another folder for a new one", markup=False)
+    else:
+        events, seed = EVENTS if events is None else events, seed or 0
         error_console.print(f"1. a world of {events:,} events in {world}", markup=False)
         write(generate(events=events, seed=seed), world)
         error_console.print(f"2. LCGE is trained on it in {run}", markup=False)
@@ -42,6 +48,20 @@ def demo(
     error_console.print("3. what it reached, by a ranking against all entities")
     print_outcome(finished)
     _ask(run)
+
+
+def _check_same(run: Path, events: int | None, seed: int | None) -> None:
+    """Raise `RunError` if a flag says something else than what the run was made with."""
+    from foretime.errors import RunError
+    from foretime.training import RunFolder
+
+    folder = RunFolder.open(run)
+    facts, seed_used = len(folder.dataset().known()), folder.config().training.seed
+    if events not in (None, facts) or seed not in (None, seed_used):
+        raise RunError(
+            f"{run} was made with --events {facts} --seed {seed_used}; leave the flags out to see it again, "
+            "or name another folder for a new one"
+        )
 
 
 def _ask(run: Path) -> None:

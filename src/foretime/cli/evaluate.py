@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from foretime.errors import DataError
+
 
 class SplitName(StrEnum):
     """The splits that can be evaluated."""
@@ -43,6 +45,8 @@ def evaluate(
 
     folder = RunFolder.open(run)
     predictor = Predictor.open(folder)
+    if len(predictor.dataset.split(split.value)) == 0:
+        raise DataError(f"{run}: its graph has no {split.value} facts; choose another --split")
     chosen = filter_name.value if filter_name else folder.config().training.filter
     report = evaluate_split(predictor.model, predictor.dataset, split.value, chosen, predictor.temperatures)
     if as_json:

@@ -10,11 +10,17 @@ import typer
 from foretime.cli.reading_options import Columns, Delimiter, Granularity, Header, Irregular, Names, reading_settings
 from foretime.cli.rule_options import (
     AsJson,
+    BestPatternOnly,
     Confidence,
     Counting,
     Graph,
     HeadCoverage,
     Splits,
+    StaticConfidence,
+    StaticHeadCoverage,
+    StaticPcaConfidence,
+    StaticSupport,
+    Support,
     Window,
     mining_progress,
     pattern_counts,
@@ -38,17 +44,16 @@ def mine(  # noqa: PLR0913, each is a flag
         Path | None, typer.Option("--out", "-o", help="Where the rules go (.txt, .rules, .jsonl, .parquet).")
     ] = None,
     window: Window = None,
+    support: Support = None,
     confidence: Confidence = None,
     head_coverage: HeadCoverage = None,
     counting: Counting = None,
     splits: Splits = None,
-    best_pattern_only: Annotated[
-        bool | None, typer.Option("--best-pattern-only", help="Only the most confident pattern of a body and head.")
-    ] = None,
-    static_support: Annotated[int | None, typer.Option(help="The least support without time.")] = None,
-    static_head_coverage: Annotated[float | None, typer.Option(help="The least head coverage without time.")] = None,
-    static_confidence: Annotated[float | None, typer.Option(help="The least confidence without time.")] = None,
-    static_pca_confidence: Annotated[float | None, typer.Option(help="The least PCA confidence without time.")] = None,
+    best_pattern_only: BestPatternOnly = None,
+    static_support: StaticSupport = None,
+    static_head_coverage: StaticHeadCoverage = None,
+    static_confidence: StaticConfidence = None,
+    static_pca_confidence: StaticPcaConfidence = None,
     columns: Columns = None,
     header: Header = None,
     delimiter: Delimiter = None,
@@ -59,14 +64,15 @@ def mine(  # noqa: PLR0913, each is a flag
 ) -> None:
     """Mine the temporal rules of a graph: what follows, or comes with, what.
 
-    Thresholds that are not given are those of the configuration: window 19, SC and HC 0.1.
+    Thresholds that are not given are those of the configuration: window 19, support 5, SC and HC 0.1.
     """
     from foretime.rules.files import NamedRules, check_ending, write_rules
 
     config = rules_config(
-        window=window, confidence=confidence, head_coverage=head_coverage, counting=counting, splits=splits,
-        best_pattern_only=best_pattern_only, static_support=static_support, static_head_coverage=static_head_coverage,
-        static_confidence=static_confidence, static_pca_confidence=static_pca_confidence,
+        window=window, support=support, confidence=confidence, head_coverage=head_coverage, counting=counting,
+        splits=splits, best_pattern_only=best_pattern_only, static_support=static_support,
+        static_head_coverage=static_head_coverage, static_confidence=static_confidence,
+        static_pca_confidence=static_pca_confidence,
     )  # fmt: skip
     if out is not None:
         check_ending(out)

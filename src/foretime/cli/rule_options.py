@@ -35,10 +35,18 @@ Graph = Annotated[
 RuleFile = Annotated[Path, typer.Argument(help="A file of rules (.txt, .rules, .jsonl, .parquet).", show_default=False)]
 RuleSource = Annotated[Path, typer.Argument(help="A file of rules, or the folder of a run.", show_default=False)]
 Window = Annotated[int | None, typer.Option(help="How many steps after its body a head may come.")]
+Support = Annotated[int | None, typer.Option(help="The least number of bodies whose head came (windowed counting).")]
 Confidence = Annotated[float | None, typer.Option(help="The least standard confidence (SC).")]
 HeadCoverage = Annotated[float | None, typer.Option(help="The least head coverage (HC).")]
 Counting = Annotated[CountingChoice | None, typer.Option(help="Each body once, or the paper's equations as printed.")]
 Splits = Annotated[str | None, typer.Option(metavar="SPLIT,…", help="The splits to count on: train,valid.")]
+BestPatternOnly = Annotated[
+    bool | None, typer.Option("--best-pattern-only", help="Only the most confident pattern of a body and head.")
+]
+StaticSupport = Annotated[int | None, typer.Option(help="The least support without time.")]
+StaticHeadCoverage = Annotated[float | None, typer.Option(help="The least head coverage without time.")]
+StaticConfidence = Annotated[float | None, typer.Option(help="The least confidence without time.")]
+StaticPcaConfidence = Annotated[float | None, typer.Option(help="The least PCA confidence without time.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
@@ -66,13 +74,13 @@ def read_graph(graph: str, settings: dict[str, Any]) -> Dataset:
 def read_source(source: Path) -> NamedRules:
     """Return the rules of a file, or of a run."""
     from foretime.errors import DataError
-    from foretime.rules.files import read_named_rules
+    from foretime.rules.files import RUN_RULES, read_named_rules
 
     if not source.is_dir():
         return read_named_rules(source)
-    if not (source / "rules.parquet").is_file():
-        raise DataError(f"{source}: a folder without rules.parquet; name a file of rules, or a run that has rules")
-    return read_named_rules(source / "rules.parquet")
+    if not (source / RUN_RULES).is_file():
+        raise DataError(f"{source}: a folder without {RUN_RULES}; name a file of rules, or a run that has rules")
+    return read_named_rules(source / RUN_RULES)
 
 
 @contextmanager

@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from foretime.cli.reading_options import Columns, Delimiter, Granularity, Header, Irregular, Names, reading_settings
 from foretime.cli.rule_options import (
     AsJson,
+    BestPatternOnly,
+    Confidence,
+    Counting,
+    HeadCoverage,
     RuleSource,
+    Splits,
+    StaticConfidence,
+    StaticHeadCoverage,
+    StaticPcaConfidence,
+    StaticSupport,
+    Support,
+    Window,
     mining_progress,
     print_json,
     print_rules,
@@ -19,6 +31,7 @@ from foretime.cli.rule_options import (
     rule_dicts,
     rules_config,
 )
+from foretime.errors import ConfigError
 
 if TYPE_CHECKING:
     from foretime.rules.comparing import Difference
@@ -100,33 +113,74 @@ def _sorted(named: NamedRules, rows: list[int], sort: SortBy) -> Any:
 
 
 @rules_app.command()
-def diff(
+def diff(  # noqa: PLR0913, each is a flag
     first: Annotated[Path, typer.Argument(help="A file of rules, a run, or with --mine a graph.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="The other one.", show_default=False)],
     by: Annotated[float, typer.Option(help="Confidences that change by no more are equal.", min=0.0)] = 0.05,
     mine: Annotated[bool, typer.Option("--mine", help="Both are graphs: mine the rules of each.")] = False,
     top: Annotated[int, typer.Option("--top", "-n", help="How many of each kind; 0 for all.", min=0)] = 20,
+    window: Window = None,
+    support: Support = None,
+    confidence: Confidence = None,
+    head_coverage: HeadCoverage = None,
+    counting: Counting = None,
+    splits: Splits = None,
+    best_pattern_only: BestPatternOnly = None,
+    static_support: StaticSupport = None,
+    static_head_coverage: StaticHeadCoverage = None,
+    static_confidence: StaticConfidence = None,
+    static_pca_confidence: StaticPcaConfidence = None,
+    columns: Columns = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    granularity: Granularity = None,
+    irregular: Irregular = False,
+    names: Names = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two sets of rules: those that only one has, and those whose confidence changed."""
+    """Compare two sets of rules: those that only one has, and those whose confidence changed.
+
+    With --mine, the other flags say how both graphs are read and mined, as for `foretime mine`.
+    """
     from foretime.rules.comparing import compare
 
-    read = _mined if mine else read_source
-    difference = compare(read(first), read(second), by)
+    mining = {
+        "window": window, "support": support, "confidence": confidence, "head_coverage": head_coverage,
+        "counting": counting, "splits": splits, "best_pattern_only": best_pattern_only,
+        "static_support": static_support, "static_head_coverage": static_head_coverage,
+        "static_confidence": static_confidence, "static_pca_confidence": static_pca_confidence,
+    }  # fmt: skip
+    reading = reading_settings(columns, header, delimiter, granularity, irregular, names)
+    if mine:
+        both = _mined(first, mining, reading), _mined(second, mining, reading)
+    else:
+        _check_unused(mining, reading)
+        both = read_source(first), read_source(second)
+    difference = compare(*both, by)
     if as_json:
         print_json(_difference_dict(difference))
     else:
         _print_difference(difference, first, second, top or None)
 
 
-def _mined(graph: Path) -> NamedRules:
+def _mined(graph: Path, mining: dict[str, Any], reading: dict[str, Any]) -> NamedRules:
     from foretime.rules.files import NamedRules
 
-    dataset = read_graph(str(graph), {})
+    config = rules_config(**mining)
+    dataset = read_graph(str(graph), reading)
     with mining_progress() as progress:
         from foretime.rules.mining import mine
 
-        return NamedRules(mine(dataset, rules_config(), progress), dataset.predicates)
+        return NamedRules(mine(dataset, config, progress), dataset.predicates)
+
+
+def _check_unused(mining: dict[str, Any], reading: dict[str, Any]) -> None:
+    """Raise `ConfigError` if a flag was given that would do nothing, because nothing is mined."""
+    keys = [key for key, value in mining.items() if value is not None]
+    keys += [key.removeprefix("data.").replace("regular", "irregular") for key in reading]
+    if keys:
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in keys)
+        raise ConfigError(f"{flags}: how graphs are read and mined; add --mine, or leave it out to compare files")
 
 
 def _difference_dict(difference: Difference) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from foretime.cli.rule_options import (
     HeadCoverage,
     RuleFile,
     Splits,
+    Support,
     Window,
     mining_progress,
     print_json,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from foretime.data.dataset import Dataset
     from foretime.rules.grounding import Grounding
     from foretime.rules.rule import Rule, RuleTable
+    from foretime.rules.text import Measures
 
 
 class Miner(StrEnum):
@@ -74,22 +76,35 @@ def check(  # noqa: PLR0913, each is a flag
 
 
 def _checked(given: RuleTable, counted: RuleTable, dataset: Dataset) -> list[dict[str, Any]]:
-    """Return each rule with what was given and what was counted; a rule without counts does not differ."""
+    """Return each rule with what was given and what was counted; what was not given does not differ."""
     from foretime.rules.text import measures_of, written
 
     rows = []
     for row, rule in enumerate(given.rules()):
         before, after = measures_of(given, row), measures_of(counted, row)
-        same = abs(before.support - after.support) < 1e-6 and before.body_count == after.body_count
         rows.append(
             {
                 "rule": written(rule, dataset.predicates).statement,
                 "given": str(before).strip("[]"),
                 "counted": str(after).strip("[]"),
-                "differs": bool(before.body_count) and not same,
+                "differs": not (_same_confidence(before, after) and _same_coverage(before, after)),
             }
         )
     return rows
+
+
+def _same_confidence(given: Measures, counted: Measures) -> bool:
+    same = abs(given.support - counted.support) < 1e-6 and given.body_count == counted.body_count
+    return same or not given.body_count
+
+
+def _same_coverage(given: Measures, counted: Measures) -> bool:
+    if given.head_count != 1:
+        same = abs(given.head_support - counted.head_support) < 1e-6 and given.head_count == counted.head_count
+        return same or not given.head_count
+    # text gives HC as a share of 1, printed to two digits; somebody may have written more
+    digits = max(2, len(str(given.head_support).partition(".")[2]))
+    return abs(given.head_support - counted.head_coverage) <= 0.5 * 10.0**-digits + 1e-9
 
 
 def _print_checked(rows: list[dict[str, Any]], as_json: bool) -> None:
@@ -179,6 +194,7 @@ def import_(  # noqa: PLR0913, each is a flag
     graph: Graph,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the temporal rules go.", show_default=False)],
     window: Window = None,
+    support: Support = None,
     confidence: Confidence = None,
     head_coverage: HeadCoverage = None,
     counting: Counting = None,
@@ -197,8 +213,9 @@ def import_(  # noqa: PLR0913, each is a flag
 
     check_ending(out)
     config = rules_config(
-        window=window, confidence=confidence, head_coverage=head_coverage, counting=counting, splits=splits
-    )
+        window=window, support=support, confidence=confidence, head_coverage=head_coverage, counting=counting,
+        splits=splits,
+    )  # fmt: skip
     with mining_progress() as progress:
         from foretime.rules.mining import facts_of, sizes_of, temporal_settings
         from foretime.rules.temporal import mine_temporal

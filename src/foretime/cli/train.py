@@ -61,16 +61,12 @@ def train(  # noqa: PLR0913, each is a flag
 
 
 def _configure(graph: str | None, config: Path | None, given: dict[str, Any], settings: list[str]) -> Config:
-    from foretime.config import Config, override, parse_settings, read_config
+    from foretime.config import Config, parse_settings, read_config
+    from foretime.training import changed_config
 
     base = read_config(config) if config is not None else Config()
     changes = given | parse_settings(settings) | ({"data.path": graph} if graph else {})
-    final = override(base, changes)
-    if not base.penalties and final.penalties:
-        # a single weight on the command line stands beside the model's other defaults
-        from foretime.models import model_class
-
-        final = final.model_copy(update={"penalties": model_class(final.model).default_penalties | final.penalties})
+    final = changed_config(base, changes)
     if not final.data.path:
         raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
     return final
@@ -81,6 +77,7 @@ def _create(config: Config, out: Path | None) -> Path:
     from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
     from foretime.data.dataset import read_dataset
+    from foretime.data.summary import describe
     from foretime.training import RunFolder, complete_config, create_run
 
     complete_config(config)  # a wrong setting should not wait for the graph to be read
@@ -93,6 +90,8 @@ def _create(config: Config, out: Path | None) -> Path:
         markup=False,
         soft_wrap=True,
     )
+    for warning in describe(dataset).warnings():
+        error_console.print(f"warning: {warning}", markup=False, soft_wrap=True)
     create_run(dataset, config, folder, TerminalProgress())
     error_console.print(f"training {config.model.name} in {folder}", markup=False, soft_wrap=True)
     return folder

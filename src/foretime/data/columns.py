@@ -41,7 +41,7 @@ def names_columns(row: Sequence[str]) -> bool:
 
 
 def check_mapping(columns: Mapping[str, str | int]) -> None:
-    """Raise `ConfigError` unless the mapping is empty or names every column of an event or of an interval."""
+    """Raise `ConfigError` unless the mapping is empty or names every column of an event or of an interval, once."""
     for role in columns:
         if role not in _ALIASES:
             raise ConfigError(f"columns: unknown column {role!r}{suggestion(role, _ALIASES)}")
@@ -49,12 +49,27 @@ def check_mapping(columns: Mapping[str, str | int]) -> None:
         missing = [name for name in NAMES if name not in columns]
         missing += [] if missing else ["time, or both start and end (not all three)"]
         raise ConfigError(f"columns: expected also {', '.join(missing)}")
+    if twice := _twice(columns):
+        raise ConfigError(f"columns: {twice}")
+
+
+def _twice(columns: Mapping[str, str | int]) -> str:
+    """Return in words which two roles one column has, empty if each has its own."""
+    role_of: dict[str | int, str] = {}
+    for role, column in columns.items():
+        if (other := role_of.setdefault(column, role)) != role:
+            return f"{other} and {role} are both column {column!r}; give each a column of its own"
+    return ""
 
 
 def map_columns(columns: Mapping[str, str | int], header: Sequence[str] | None, width: int, source: str) -> Positions:
     """Return the position of each column, from 0, in a table with `width` columns and perhaps a header."""
     if columns:
-        return {role: _position(role, column, header, width, source) for role, column in columns.items()}
+        positions = {role: _position(role, column, header, width, source) for role, column in columns.items()}
+        # a column that is named for one role and numbered for another
+        if twice := _twice({role: position + 1 for role, position in positions.items()}):
+            raise DataError(f"{source}: {twice}")
+        return positions
     if header is not None and names_columns(header):
         return _by_header(header, source)
     if width not in (4, 5):

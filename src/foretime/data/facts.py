@@ -63,6 +63,11 @@ class Facts:
         """Whether any fact has two different ends, or one that is not known."""
         return bool((self.start != self.end).any())
 
+    def known_ends(self) -> tuple[Ids, Ids]:
+        """Return start and end of each fact, the known one for both where the other is not known."""
+        start = np.where(self.start == UNKNOWN, self.end, self.start)
+        return start, np.where(self.end == UNKNOWN, self.start, self.end)
+
     def events(self) -> Events:
         """Return the facts as events: one at each known end, one only where both ends are the same."""
         at_start = self.start != UNKNOWN

@@ -157,9 +157,11 @@ def _encode_all(table: pa.Table, name: str) -> dict[str, Coded]:
 
 def _encode(column: pa.ChunkedArray, place: str) -> Coded:
     """Return a column of any type as texts: dates as ISO dates, times of day in UTC, integers in digits."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
+    coded = pa.types.is_dictionary(column.type)
+    kind = column.type.value_type if coded else column.type
+    if not _can_be_text(kind):
+        raise DataError(f"{place} is of type {kind}; expected text, integers, dates or timestamps")
+    if coded:
         array = column.unify_dictionaries().combine_chunks()
     else:
         if pa.types.is_string_view(kind):
@@ -167,22 +169,20 @@ def _encode(column: pa.ChunkedArray, place: str) -> Coded:
         array = column.dictionary_encode().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # a column without chunks
         array = pa.array([], pa.string()).dictionary_encode()
-    return _drop_unused(
-        _texts(array.dictionary, kind, place), array.indices.cast(pa.int64()).fill_null(ABSENT).to_numpy()
-    )
+    return _drop_unused(_texts(array.dictionary, kind), array.indices.cast(pa.int64()).fill_null(ABSENT).to_numpy())
 
 
-def _texts(values: pa.Array, kind: pa.DataType, place: str) -> list[str | None]:
+def _texts(values: pa.Array, kind: pa.DataType) -> list[str | None]:
     if pa.types.is_timestamp(kind):
         values = values.cast(pa.timestamp(kind.unit))  # the zone is for show: the instant is in UTC
-    elif not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_date(kind) or pa.types.is_null(kind)):
-        raise DataError(f"{place} is of type {kind}; expected text, integers, dates or timestamps")
     texts: list[str | None] = values.cast(pa.string()).to_pylist()
     return texts
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+def _can_be_text(kind: pa.DataType) -> bool:
+    types = pa.types
+    tests = (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_date)
+    return any(test(kind) for test in (*tests, types.is_timestamp, types.is_null))
 
 
 def _drop_unused(values: list[str | None], codes: Ids) -> Coded:

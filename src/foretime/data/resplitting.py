@@ -14,7 +14,7 @@ from foretime.config import DataConfig
 from foretime.data.assembling import choose_parts, join_tables
 from foretime.data.problems import Problems
 from foretime.data.reading import is_parquet, read_parquet, read_table
-from foretime.data.sources import ID_FILES, SPLITS, stems_of_splits
+from foretime.data.sources import ID_FILES, SPLITS, split_file_names
 from foretime.data.splitting import Parts
 from foretime.data.textfile import data_records, records, see_layout
 from foretime.errors import DataError
@@ -32,7 +32,7 @@ def split_file(file: Path, out: Path, config: DataConfig) -> dict[Path, int]:
         raise DataError(f"{file}: a folder; name the one file that is to be split")
     parts = _choose(file, config)
     out.mkdir(parents=True, exist_ok=True)
-    if present := stems_of_splits(out):
+    if present := split_file_names(out):
         raise DataError(f"{out}: has {', '.join(sorted(present))} already; name a new folder")
     written = _write_parquet(file, out, parts) if is_parquet(file) else _write_text(file, out, parts, config)
     for name in ID_FILES:

@@ -48,7 +48,7 @@ def _fetched(path: Path) -> Path:
     return folder if len(path.parts) == 1 and not path.exists() and folder.is_dir() else path
 
 
-def stems_of_splits(folder: Path) -> list[str]:
+def split_file_names(folder: Path) -> list[str]:
     """Return the names of the files in a folder that would be read as a split."""
     return [path.name for path in _split_files(folder).values()]
 

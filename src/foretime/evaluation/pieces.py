@@ -1,7 +1,7 @@
 """The missing piece of a fact: subject, predicate, object or time, scored by the one formula of the model.
 
 Every question is a fact with one column left open. The candidates for it are all entities, all predicates or all steps
-of the timeline, and `known_pieces` finds which of them are known already.
+of the timeline, and `KnownPieces` finds which of them are known already.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from foretime.data.dataset import Dataset
-from foretime.data.facts import UNKNOWN, Facts, Ids, inverse
+from foretime.data.facts import Facts, Ids, concatenate, inverse
 from foretime.evaluation.calibration import Candidates
 from foretime.evaluation.filters import FilterName, KnownAnswers
 from foretime.evaluation.ranking import batches, score_questions
@@ -47,14 +47,12 @@ def score_pieces(model: Model, dataset: Dataset, piece: Piece, facts: Facts) -> 
 
 def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
     """Return the terms of the score of each fact as it stands, (facts, 1) each, a mean over its known ends."""
-    first = np.where(facts.start == UNKNOWN, facts.end, facts.start)
-    second = np.where(facts.end == UNKNOWN, facts.start, facts.end)
     object_ = torch.from_numpy(facts.object)[:, None]
     terms, later = (
         model.score_terms(
             Queries(torch.from_numpy(facts.subject), torch.from_numpy(facts.predicate), torch.from_numpy(time)), object_
         )
-        for time in (first, second)
+        for time in facts.known_ends()
     )
     return [ScoreTerm(a.name, a.weight, (a.scores + b.scores) / 2) for a, b in zip(terms, later, strict=True)]
 
@@ -94,8 +92,11 @@ class KnownPieces:
 def candidates(
     model: Model, dataset: Dataset, piece: Piece, facts: Facts, batch_size: int = 256
 ) -> Iterator[Candidates]:
-    """Yield the scores of all candidates of each fact's open piece, its known answers but the true one set to −∞."""
-    known = KnownPieces(dataset, piece, dataset.known())
+    """Yield the scores of all candidates of each fact's open piece, its known answers but the true one set to −∞.
+
+    Known is what train and valid know, as it is for the answers that a user is given.
+    """
+    known = KnownPieces(dataset, piece, concatenate([dataset.train, dataset.valid]))
     for _, batch in batches(_timed(facts) if piece == "time" else facts, batch_size):
         scores = score_pieces(model, dataset, piece, batch)
         answer = batch.start if piece == "time" else getattr(batch, piece)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from foretime.data.facts import UNKNOWN, Facts
+from foretime.data.facts import Facts
 from foretime.errors import ForetimeError
 from foretime.evaluation.filters import KnownAnswers
 from foretime.models.base import Model, Queries
@@ -42,8 +42,7 @@ def model_scorer(model: Model) -> Scorer:
 
 def score_questions(model: Model, questions: Facts) -> Tensor:
     """Return the scores of all entities as objects of the questions, (questions, entities)."""
-    first = np.where(questions.start == UNKNOWN, questions.end, questions.start)
-    second = np.where(questions.end == UNKNOWN, questions.start, questions.end)
+    first, second = questions.known_ends()
     scores = model.score_objects(_queries(questions, first))
     two = np.flatnonzero(first != second)
     if model.uses_time and len(two):

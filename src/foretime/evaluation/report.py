@@ -120,6 +120,8 @@ def bootstrap_mrr(
 
 def _by_predicate(ranks: NDArray[np.float64], predicate: NDArray[np.int64], dataset: Dataset) -> dict[str, Metrics]:
     """Return the metrics of each predicate that was asked about, the most frequent first."""
+    if len(ranks) == 0:
+        return {}
     order = np.argsort(predicate, kind="stable")
     present, first = np.unique(predicate[order], return_index=True)
     groups = np.split(ranks[order], first[1:])

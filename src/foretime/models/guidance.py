@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from foretime.data.facts import inverse
 from foretime.models.algebra import lookup, multiply
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import NO_SECOND, RuleTable, table_of
+from foretime.rules.rule import NO_SECOND, RuleTable, join, table_of
 
 Norm = Literal["cubed", "squared"]
 MOST_TRANSFERS = 2
@@ -23,7 +25,7 @@ class RuleGuide(nn.Module):
     rule's pattern says; a rule is satisfied where the product of its moved body predicates is its head predicate. All
     patterns are one formula, in which a body of one atom is multiplied by one:
 
-        G = Σᵢ |(Tᵏ¹ ∘ p₁) ∘ (Tᵏ² ∘ p₂) − p_head|ᵢ³, weighted by the rule's confidence, as a mean over the rules
+        G = Σᵢ |(Tᵏ¹ ∘ p₁) ∘ (Tᵏ² ∘ p₂) − p_head|ᵢ³, weighted by the rule's confidence, as a mean over rules and mirrors
     """
 
     head: Tensor
@@ -38,8 +40,12 @@ class RuleGuide(nn.Module):
         self.take_rules(None)
 
     def take_rules(self, rules: RuleTable | None) -> None:
-        """Take the rules, or none, as index tensors: (rules,), (rules, 2) and (rules,)."""
-        taken = table_of([]) if rules is None else rules
+        """Take the rules, or none, as index tensors: (rows,), (rows, 2) and (rows,).
+
+        A rule is listed once and guides in both directions, so it has two rows: itself, and its mirror with every
+        predicate inverted. The order of the body does not matter here, but each atom keeps its transfers.
+        """
+        taken = table_of([]) if rules is None else join([rules, self._mirrors(rules)])
         transfers = [(*PATTERNS[str(pattern)].transfers, 0)[:2] for pattern in taken.pattern]
         moves = np.array(transfers, dtype=np.int64).reshape(-1, 2)
         body = np.stack([taken.first, taken.second], axis=1) + moves * self.predicates
@@ -47,6 +53,12 @@ class RuleGuide(nn.Module):
         self.register_buffer("head", torch.from_numpy(taken.head), persistent=False)
         self.register_buffer("body", torch.from_numpy(body), persistent=False)
         self.register_buffer("weight", torch.from_numpy(taken.confidence).float(), persistent=False)
+
+    def _mirrors(self, rules: RuleTable) -> RuleTable:
+        """Return the rules with every predicate inverted, the atoms of the body in the same order."""
+        count = self.predicates // 2
+        second = np.where(rules.second == NO_SECOND, NO_SECOND, inverse(rules.second, count))
+        return replace(rules, head=inverse(rules.head, count), first=inverse(rules.first, count), second=second)
 
     def residuals(self, predicates: Tensor) -> Tensor:
         """Return each rule's moved body product minus its head, (rules, 2·rank), for a table of predicates."""

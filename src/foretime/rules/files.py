@@ -20,7 +20,7 @@ from foretime.data.problems import Place, Problems
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
 from foretime.files import write_bytes, write_text
-from foretime.rules.parsing import parse_line, resolve
+from foretime.rules.parsing import check_measures, parse_line, resolve
 from foretime.rules.rule import Rule, RuleTable, table_of
 from foretime.rules.text import Atom, Measures, WrittenRule, written_rules
 
@@ -28,6 +28,8 @@ TEXT, JSON_LINES, PARQUET = (".txt", ".rules"), (".jsonl",), (".parquet", ".pq")
 ATOMS = ("head", "first", "second")
 PARTS = ("predicate", "subject", "object", "time")
 SHARES = ("confidence", "head_coverage")
+RUN_RULES = "rules.parquet"
+"""The file in the folder of a run that holds the rules which guide its model."""
 
 
 class _Row(NamedTuple):
@@ -220,6 +222,7 @@ def _table(rows: Iterator[_Row], predicates: Vocabulary | None) -> NamedRules:
     for place, line in found:
         try:
             rule = resolve(line, predicates)
+            check_measures(rule, line.measures)
             if rule in rules:
                 raise DataError(f"the same rule as in {rules[rule][0]}; leave one of them out")
             rules[rule] = place, line.measures

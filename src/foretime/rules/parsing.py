@@ -15,14 +15,14 @@ from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
 from foretime.rules.patterns import PATTERNS
 from foretime.rules.rule import STATIC, Rule, canonical
-from foretime.rules.text import GROUP, Atom, Measures, WrittenRule
+from foretime.rules.text import GROUP, Atom, Measures, WrittenRule, number_text
 
 EXAMPLE = "Host a visit(y, x, t) <= Make a visit(x, y, t)"
 _ARROW = re.compile(r"\s*(?:<=|<-|⇐|←)\s*")
 _AND = re.compile(r"\s*(?:∧|&|and\b)\s*")
 _AFTER = re.compile(r"\s*(?:<=|<-|⇐|←|∧|&|and\b|\[|#|$)")
 _REST = re.compile(r"\s*(?:\[(?P<measures>[^\]]*)\])?\s*(?:#.*)?$")
-_NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+_NUMBER = r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
 _COUNTS = re.compile(rf"{_NUMBER} of {_NUMBER}")
 _NAMED = re.compile(rf"(SC|HC|PCA body) {_NUMBER}")
 _NOTE = re.compile(rf"planted {_NUMBER}|window {_NUMBER}|{'|'.join(PATTERNS)}")
@@ -32,7 +32,9 @@ _DECODER = json.JSONDecoder()
 def parse_rule(line: str, predicates: Vocabulary) -> tuple[Rule, Measures]:
     """Return the rule of a line in its one form, and its measures, zero if it has none."""
     read = parse_line(line)
-    return resolve(read, predicates), read.measures
+    rule = resolve(read, predicates)
+    check_measures(rule, read.measures)
+    return rule, read.measures
 
 
 def parse_line(line: str) -> WrittenRule:
@@ -92,13 +94,20 @@ def parse_measures(text: str) -> Measures:
             values[found[1]] = float(found[2])
         elif not _NOTE.fullmatch(part):
             raise DataError(f"unknown measure {part!r}; expected [SC 0.90, HC 0.90, 3446 of 3835], or a part of it")
+        if part.startswith("-") or " -" in part:
+            raise DataError(f"{part!r} is negative; counts and shares are 0 or more: correct it")
     return _measures(values, counts)
 
 
 def _measures(values: dict[str, float], counts: tuple[float, float] | None) -> Measures:
     """Return the measures; a share that is given without its counts is counted as that share of 1."""
-    if counts is None and values.get("SC", 0.0) > 1:
-        raise DataError(f"SC {values['SC']} is more than 1; it is a share, as in SC 0.90")
+    for name in ("HC",) if counts else ("SC", "HC"):
+        if values.get(name, 0.0) > 1:
+            raise DataError(f"{name} {values[name]} is more than 1; it is a share, as in {name} 0.90")
+    if counts and not counts[1] and "SC" in values:
+        raise DataError(f"SC {values['SC']} is a share of no bodies: leave out the counts, or correct them")
+    if counts and counts[0] > counts[1] and "SC" not in values:
+        raise DataError(f"{_counts_text(*counts)}: the second number counts all bodies; swap the two, or correct one")
     if counts and counts[1] and "SC" in values and abs(counts[0] / counts[1] - values["SC"]) > 0.0051:
         share = counts[0] / counts[1]
         raise DataError(
@@ -106,6 +115,24 @@ def _measures(values: dict[str, float], counts: tuple[float, float] | None) -> M
         )
     support, bodies = counts or (values.get("SC", 0.0), float("SC" in values))
     return Measures(support, bodies, values.get("HC", 0.0), float("HC" in values), values.get("PCA body", 0.0))
+
+
+def check_measures(rule: Rule, measures: Measures) -> None:
+    """Raise `DataError` for measures that no counting gives."""
+    support, bodies, covered, heads, _ = measures
+    if covered > heads:
+        raise DataError(
+            f"HC is more than 1: head_support and head_count are {_counts_text(covered, heads)}; correct one"
+        )
+    # The counting `literal` adds up all lags to the head and divides by W only where the first gap is one. For
+    # `joint_then` it is none, so there the sum of shares can be more than the number of steps. What is mined must be
+    # readable again, so explicit counts of this pattern may say so; in text only beside their SC, as it is printed.
+    if support > bodies and not (rule.pattern == "joint_then" and bodies):
+        raise DataError(f"SC is more than 1: support and body_count are {_counts_text(support, bodies)}; correct one")
+
+
+def _counts_text(part: float, whole: float) -> str:
+    return f"{number_text(part)} of {number_text(whole)}"
 
 
 def resolve(read: WrittenRule, predicates: Vocabulary) -> Rule:

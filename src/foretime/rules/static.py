@@ -15,12 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.data.facts import Facts
+from foretime.errors import DataError
 from foretime.rules import static_kernels as kernels
 from foretime.rules.index import StaticIndex, static_index
 from foretime.rules.rule import STATIC, RuleTable, columns_of, join
 
 MEMORY = 1 << 30
 """Bytes that the dense counts may take: heads are counted in blocks that fit."""
+TABLES = 4 << 30
+"""Bytes that the tables over all bodies of two atoms may take in all, in both stages."""
+BYTES, BYTES_OF_THREAD = 32, 24
+"""What one body of two atoms takes in these tables: once, and again in each thread."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class StaticThresholds:
 
     support: int = 10
     head_coverage: float = 0.01
-    confidence: float = 0.1
+    confidence: float = 0.0
     pca_confidence: float = 0.0
     better_than_parts: bool = False
     """Keep a conjunction only if its PCA confidence is above that of both its parts, as AMIE prints them."""
@@ -62,12 +67,24 @@ def mine_static(
 ) -> RuleTable:
     """Return the static rules of length 1, the conjunctions on one pair and the paths that reach the thresholds."""
     limits = thresholds or StaticThresholds()
+    _check_memory(predicates)
     graph = _graph(facts, entities, predicates)
     singles = _singles(graph)
     tables = [_pass(singles, limits), _pass(_conjunctions(graph, limits, singles), limits)]
     if paths:
         tables.append(_pass(_paths(graph, limits), limits))
     return join(tables)
+
+
+def _check_memory(predicates: int) -> None:
+    """Raise `DataError` if there are so many predicates that the bodies of two atoms cannot be counted."""
+    needed = (2 * predicates) ** 2 * (BYTES + BYTES_OF_THREAD * numba.get_num_threads())
+    if needed > TABLES:
+        raise DataError(
+            f"the graph has {predicates:,} predicates: counting all pairs of them takes {needed / (1 << 30):,.1f} GB, "
+            f"more than {TABLES >> 30} GB; map rare predicates together, mine a part of the predicates, or use fewer "
+            "threads (NUMBA_NUM_THREADS=1)"
+        )
 
 
 def _graph(facts: Facts, entities: int, predicates: int) -> _Graph:

@@ -11,9 +11,19 @@ from foretime.training.conclusion import conclude, is_concluded, load_model
 from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
-from foretime.training.trainer import Trainer, complete_config
+from foretime.training.trainer import Trainer, changed_config, complete_config
 
-__all__ = ["Interrupted", "Listener", "RunFolder", "complete_config", "create_run", "load_model", "resume", "train"]
+__all__ = [
+    "Interrupted",
+    "Listener",
+    "RunFolder",
+    "changed_config",
+    "complete_config",
+    "create_run",
+    "load_model",
+    "resume",
+    "train",
+]
 
 
 def train(

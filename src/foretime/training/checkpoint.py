@@ -59,6 +59,11 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     return progress
 
 
+def read_progress(path: Path) -> Progress:
+    """Return the progress that a checkpoint was written with."""
+    return _read(path)[1]
+
+
 def _read(path: Path) -> tuple[dict[str, Tensor], Progress]:
     if not path.is_file():
         raise RunError(f"{path}: no such checkpoint; is this the folder of a run that has begun training?")

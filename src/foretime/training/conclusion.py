@@ -15,12 +15,13 @@ import foretime
 from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
+from foretime.data.summary import describe
 from foretime.errors import RunError
 from foretime.evaluation import FilterName, evaluate, model_scorer
 from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
 from foretime.evaluation.pieces import PIECES, Piece, candidates
 from foretime.models import Model
-from foretime.training.checkpoint import load_checkpoint
+from foretime.training.checkpoint import load_checkpoint, read_progress
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
 from foretime.training.trainer import new_model
@@ -35,7 +36,7 @@ def load_model(run: RunFolder, config: Config, dataset: Dataset) -> Model:
     file = run.best_file if run.best_file.exists() else run.last_file
     if not file.exists():
         raise RunError(f"{run.path}: nothing is trained yet; go on with foretime train --resume {run.path}")
-    model = new_model(config, dataset, run.rules(dataset))
+    model = new_model(config, dataset)  # rules guide a training; scores do not need them
     load_checkpoint(file, model)
     return model.eval()
 
@@ -62,9 +63,8 @@ def temperatures_in(report: Any) -> dict[str, float] | None:
 def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listener, with_test: bool = True) -> None:
     """Write the report of a run whose training has finished."""
     rules = run.rules(dataset)
-    model = new_model(config, dataset, rules)
-    progress = load_checkpoint(run.best_file, model)
-    last = load_checkpoint(run.last_file, new_model(config, dataset, rules))
+    model = new_model(config, dataset)
+    progress, last = load_checkpoint(run.best_file, model), read_progress(run.last_file)
     filter_name = config.training.filter
     model.eval()
     listener.stage("calibrating on valid")
@@ -73,6 +73,7 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         "model": config.model.name,
         "data": dataset.name,
         "data_fingerprint": dataset.fingerprint(),
+        "data_warnings": describe(dataset).warnings(),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "rules": 0 if rules is None else len(rules),
         "epochs": last.epoch,

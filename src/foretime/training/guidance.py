@@ -17,9 +17,15 @@ from foretime.training.listeners import Listener
 
 def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable | None:
     """Return the rules that guide the configured model, if it takes rules and their penalty has a weight."""
-    weights = [weight for name, weight in config.penalties.items() if name.endswith("rules")]
-    if not model_class(config.model).takes_rules or not any(weights):
+    if not wants_rules(config):
+        if config.rules.file:
+            raise ConfigError(
+                f"rules.file = {config.rules.file!r} would not be used: choose a model that takes rules, such as lcge, "
+                "and give its rules a weight in [penalties], as in event_rules = 1.0"
+            )
         return None
+    if "test" in config.rules.splits:
+        raise ConfigError("rules.splits has test: rules that guide a model must not have seen the test facts")
     from foretime.rules.mining import mine
 
     listener.stage(f"reading rules from {config.rules.file}" if config.rules.file else "mining temporal rules")
@@ -30,6 +36,12 @@ def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable
             "or set the weight of the rules in [penalties] to 0"
         )
     return rules
+
+
+def wants_rules(config: Config) -> bool:
+    """Return whether the configured model takes rules and their penalty has a weight."""
+    weights = [weight for name, weight in config.penalties.items() if name.endswith("rules")]
+    return model_class(config.model).takes_rules and any(weights)
 
 
 def _from_file(config: Config, dataset: Dataset) -> RuleTable:

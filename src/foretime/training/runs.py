@@ -3,6 +3,7 @@
 config.toml         every setting of the run, written out
 graph.json          names and timeline
 facts.safetensors   the facts of the three splits as ids
+rules.parquet       the temporal rules that guide the model, if any do
 trace.jsonl         one line for each epoch
 last.safetensors    weights, optimiser and progress: where `--resume` goes on
 best.safetensors    the weights of the epoch with the best MRR on valid
@@ -20,7 +21,7 @@ from foretime.config import Config, config_text, read_config
 from foretime.data.dataset import Dataset
 from foretime.errors import RunError
 from foretime.files import write_json, write_text
-from foretime.rules.files import read_rules, write_rules
+from foretime.rules.files import RUN_RULES, read_rules, write_rules
 from foretime.rules.rule import RuleTable
 
 
@@ -33,7 +34,7 @@ class RunFolder:
         self.trace_file = self.path / "trace.jsonl"
         self.last_file = self.path / "last.safetensors"
         self.best_file = self.path / "best.safetensors"
-        self.rules_file = self.path / "rules.parquet"
+        self.rules_file = self.path / RUN_RULES
         self.report_file = self.path / "report.json"
 
     @classmethod

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from foretime.config import Config, ModelConfig, TrainingConfig
+from foretime.config import Config, ModelConfig, TrainingConfig, override
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
 from foretime.errors import DataError, ForetimeError, Interrupted
@@ -28,6 +28,17 @@ from foretime.training.runs import RunFolder
 def sizes_of(dataset: Dataset) -> Sizes:
     """Return what a model of the data set has to know."""
     return Sizes(len(dataset.entities), 2 * len(dataset.predicates), len(dataset.timeline))
+
+
+def changed_config(base: Config, changes: dict[str, Any], place: str = "") -> Config:
+    """Return the configuration with some settings replaced by their dotted names.
+
+    A single penalty among them stands beside the model's defaults, unless the configuration weighs penalties itself.
+    """
+    changed = override(base, changes, place)
+    if base.penalties or not changed.penalties:
+        return changed
+    return changed.model_copy(update={"penalties": model_class(changed.model).default_penalties | changed.penalties})
 
 
 def complete_config(config: Config) -> Config:
@@ -90,6 +101,7 @@ class Trainer:
             while not self.progress.finished:
                 self._train_epoch()
                 self._finish_epoch()
+                self._stop_if_wanted()
         finally:
             self.listener.end()
 
@@ -126,10 +138,13 @@ class Trainer:
         return loss
 
     def _save_now_and_then(self) -> None:
-        stop = self.listener.stop_wanted()
-        if stop or time.monotonic() - self._saved_at > self.config.training.checkpoint_seconds:
+        if time.monotonic() - self._saved_at > self.config.training.checkpoint_seconds:
             self._save_last()
-        if stop:
+        self._stop_if_wanted()
+
+    def _stop_if_wanted(self) -> None:
+        if self.listener.stop_wanted():
+            self._save_last()
             raise Interrupted(f"stopped; go on with foretime train --resume {self.run.path}")
 
     def _finish_epoch(self) -> None:

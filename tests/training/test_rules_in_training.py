@@ -1,0 +1,119 @@
+"""Rules in training: mined or read, felt by the loss, kept in the run folder."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from foretime.config import Config, RulesConfig, override
+from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.world import generate, write
+from foretime.errors import ConfigError
+from foretime.predict import Predictor
+from foretime.rules.files import write_rules
+from foretime.rules.mining import mine
+from foretime.training import RunFolder, train
+from foretime.training.guidance import rules_for
+from foretime.training.listeners import Listener
+from foretime.training.trainer import complete_config, new_model
+
+WEIGHTS = {"event_n3": 0.01, "event_smoothness": 0.01, "event_rules": 0.5, "commonsense_n3": 0.1}
+SETTINGS = {
+    "model.rank": 4,
+    "training.epochs": 1,
+    "training.threads": 1,
+    "rules.window": 5,
+    **{f"penalties.{name}": weight for name, weight in WEIGHTS.items()},
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    folder = tmp_path_factory.mktemp("world")
+    write(generate(events=5000, seed=3), folder)
+    return read_dataset(folder)
+
+
+def settings(**changes: object) -> Config:
+    return complete_config(override(Config(), {**SETTINGS, **changes}))
+
+
+def test_every_mined_rule_moves_a_gradient(world: Dataset):
+    rules = mine(world, RulesConfig(window=5))
+    assert len(rules) >= 5
+    for row in range(len(rules)):
+        model = new_model(settings(), world, rules.take(np.array([row])))
+        model.event.guide(model.event.lasting_predicates).backward()
+        moved = model.event.lasting_predicates.grad.abs().sum(dim=1)
+        rule = rules.rule(row)
+        assert all(moved[predicate] > 0 for predicate in {rule.head, *rule.body})
+
+
+def test_a_guided_run_keeps_its_rules_and_answers_with_them_in_place(world: Dataset, tmp_path: Path):
+    run = train(world, settings(), tmp_path / "run")
+    rules = run.rules(world)
+    assert rules is not None
+    assert set(rules.rules()) == set(mine(world, RulesConfig(window=5)).rules())
+    assert run.report()["rules"] == len(rules)
+    assert run.trace()[0]["event_rules"] > 0
+    guide = Predictor.open(run).model.event.guide
+    assert not torch.equal(guide.transfer, new_model(settings(), world).event.guide.transfer)
+
+
+def test_rules_change_what_is_learned_and_a_weight_of_zero_leaves_them_out(world: Dataset, tmp_path: Path):
+    guided = Predictor.open(train(world, settings(), tmp_path / "guided")).model
+    plain = train(world, settings(**{"penalties.event_rules": 0.0}), tmp_path / "plain")
+    unguided = Predictor.open(plain).model
+    assert plain.rules(world) is None
+    assert not torch.equal(guided.event.lasting_predicates, unguided.event.lasting_predicates)
+    assert torch.equal(guided.commonsense.predicates, unguided.commonsense.predicates)
+
+
+def test_rules_of_a_file_are_used_as_they_are_and_counted_where_they_have_no_measures(world: Dataset, tmp_path: Path):
+    mined = mine(world, RulesConfig(window=5)).take(slice(2))
+    write_rules(tmp_path / "rules.txt", mined, world)
+    by_hand = "Host a visit(y, x, t) <= Make a visit(x, y, t)"
+    lines = [line for line in (tmp_path / "rules.txt").read_text().splitlines() if by_hand not in line]
+    (tmp_path / "rules.txt").write_text("\n".join([*lines, by_hand]) + "\n")
+    config = settings(**{"rules.file": str(tmp_path / "rules.txt")})
+    rules = rules_for(config, world, Listener())
+    counted = {rules.rule(row): rules.confidence[row] for row in range(len(rules))}
+    everything = mine(world, RulesConfig(window=5))
+    expected = {everything.rule(row): everything.confidence[row] for row in range(len(everything))}
+    assert len(counted) in (2, 3)
+    assert all(confidence == pytest.approx(expected[rule]) for rule, confidence in counted.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Host a visit(y, x) <= Make a visit(x, y)", r"1 of 1 rules have no times; only temporal rules guide a model"),
+        ("# nothing\n", r"no temporal rule reaches the thresholds|no rule"),
+    ],
+)
+def test_rules_that_cannot_guide_are_an_error(world: Dataset, tmp_path: Path, text: str, message: str):
+    (tmp_path / "rules.txt").write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        rules_for(settings(**{"rules.file": str(tmp_path / "rules.txt")}), world, Listener())
+
+
+def test_a_model_that_takes_no_rules_mines_none(world: Dataset):
+    config = complete_config(override(Config(), {"model.name": "tntcomplex", "model.rank": 4}))
+    assert rules_for(config, world, Listener()) is None
+
+
+def test_a_resumed_guided_run_is_the_same_bit_for_bit(world: Dataset, tmp_path: Path):
+    from test_resume import StopAfter, bytes_of
+
+    from foretime.training import Interrupted, create_run, resume
+
+    config = settings(**{"training.batch_size": 2000})
+    whole = train(world, config, tmp_path / "whole")
+    broken = create_run(world, config, tmp_path / "broken").path
+    for steps in (0, 1):
+        with pytest.raises(Interrupted):
+            resume(broken, StopAfter(steps))
+    resume(broken)
+    assert bytes_of(broken) == bytes_of(whole.path)
+    assert RunFolder(broken).rules_file.exists()
