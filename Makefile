@@ -36,3 +36,4 @@ check-real-slow: $(VENV)/.dev
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	find src -name __pycache__ -type d -exec rm -rf {} +

@@ -207,7 +207,7 @@ RUNS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-def fails(kind: type[ForetimeError], beginning: str, act: Callable[[], object]) -> None:
+def check_fails(kind: type[ForetimeError], beginning: str, act: Callable[[], object]) -> None:
     with pytest.raises(kind, match="^" + re.escape(beginning)) as caught:
         act()
     assert len(str(caught.value)) > 10
@@ -218,25 +218,29 @@ def test_a_broken_file_is_named_with_its_line_and_what_to_do(tmp_path: Path, bro
     name, content, settings, message = FILES[broken]
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    fails(DataError, message.format(f=path), lambda: foretime.load(path, **settings))
+    check_fails(DataError, message.format(f=path), lambda: foretime.load(path, **settings))
 
 
 def test_a_source_that_cannot_be_found_says_so(tmp_path: Path):
-    fails(
+    check_fails(
         DataError, f"{tmp_path}/no.tsv: no such file or folder; give a path", lambda: foretime.load(tmp_path / "no.tsv")
     )
-    fails(DataError, f"{tmp_path}: no train", lambda: foretime.load(tmp_path))
+    check_fails(DataError, f"{tmp_path}: no train", lambda: foretime.load(tmp_path))
     (tmp_path / "train.tsv").write_text(GOOD)
     (tmp_path / "test.tsv").write_text(GOOD)
-    fails(DataError, f"{tmp_path}: no valid file; found only train and test; add it", lambda: foretime.load(tmp_path))
-    fails(DataError, "the frame: expected a path or a pandas, Polars or Arrow table, not int", lambda: foretime.load(7))
+    check_fails(
+        DataError, f"{tmp_path}: no valid file; found only train and test; add it", lambda: foretime.load(tmp_path)
+    )
+    check_fails(
+        DataError, "the frame: expected a path or a pandas, Polars or Arrow table, not int", lambda: foretime.load(7)
+    )
 
 
 @pytest.mark.parametrize("broken", SETTINGS)
 def test_a_broken_setting_of_load_is_named(tmp_path: Path, broken: str):
     settings, message = SETTINGS[broken]
     (tmp_path / "events.tsv").write_text(GOOD)
-    fails(ConfigError, message, lambda: foretime.load(tmp_path / "events.tsv", **settings))
+    check_fails(ConfigError, message, lambda: foretime.load(tmp_path / "events.tsv", **settings))
 
 
 @pytest.mark.parametrize("broken", CONFIGS)
@@ -245,14 +249,14 @@ def test_a_broken_configuration_is_named_with_its_key(tmp_path: Path, broken: st
     data, config = tmp_path / "events.tsv", tmp_path / "my.toml"
     data.write_text(GOOD)
     config.write_text(text)
-    fails(ConfigError, message.format(c=config), lambda: foretime.train(data, tmp_path / "run", config, settings))
+    check_fails(ConfigError, message.format(c=config), lambda: foretime.train(data, tmp_path / "run", config, settings))
 
 
 @pytest.mark.parametrize("broken", QUESTIONS)
 def test_a_broken_question_is_explained(small_run: Path, broken: str):
     pieces, message = QUESTIONS[broken]
     predictor = foretime.Predictor.open(small_run)
-    fails(QuestionError, message, lambda: predictor.complete(**pieces))
+    check_fails(QuestionError, message, lambda: predictor.complete(**pieces))
 
 
 @pytest.mark.parametrize("broken", RUNS)
@@ -261,7 +265,7 @@ def test_a_broken_run_is_named_with_its_file(small_run: Path, tmp_path: Path, br
     run = Path(shutil.copytree(small_run, tmp_path / "run"))
     damage(run)
     kind = ConfigError if "TOML" in message else RunError
-    fails(kind, message.format(r=run), lambda: foretime.Predictor.open(run))
+    check_fails(kind, message.format(r=run), lambda: foretime.Predictor.open(run))
 
 
 def test_there_are_many_ways_to_break_things():

@@ -18,16 +18,22 @@ def invert(predicate, predicates):
 
 
 @njit(cache=True)
-def find_pair(node, other, x, y):
-    """Return the position of the pair (x, y), −1 if there is none."""
-    low, high = node[x], node[x + 1]
+def find_sorted(values, begin, end, wanted):
+    """Return the position of a value in the sorted run `begin … end` of the values, −1 if it is not there."""
+    low, high = begin, end
     while low < high:
         middle = (low + high) >> 1
-        if other[middle] < y:
+        if values[middle] < wanted:
             low = middle + 1
         else:
             high = middle
-    return low if low < node[x + 1] and other[low] == y else -1
+    return low if low < end and values[low] == wanted else -1
+
+
+@njit(cache=True)
+def find_pair(node, other, x, y):
+    """Return the position of the pair (x, y), −1 if there is none."""
+    return find_sorted(other, node[x], node[x + 1], y)
 
 
 @njit(cache=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from foretime.rules.static_kernels import find_pair, invert
+from foretime.rules.static_kernels import find_pair, find_sorted, invert
 
 SINGLE, PAIR, PATH = 0, 1, 2
 
@@ -177,22 +177,9 @@ def count_bodies(
 
 
 @njit(cache=True)
-def find_rule(group, rule_head, key, head):
-    """Return the rule with this body and head, −1 if there is none."""
-    low, high = group[key], group[key + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if rule_head[middle] < head:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < group[key + 1] and rule_head[low] == head else -1
-
-
-@njit(cache=True)
 def cover(group, rule_head, key, head, event, seen, covered):
     """Count a head event for the rule with this body and head, if there is one, once for each event."""
-    r = find_rule(group, rule_head, key, head)
+    r = find_sorted(rule_head, group[key], group[key + 1], head)
     if r >= 0 and seen[r] != event:
         seen[r] = event
         covered[r] += 1
