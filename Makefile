@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .PHONY: demo test check check-real check-real-slow clean
 .DEFAULT_GOAL := demo

@@ -148,12 +148,12 @@ def _commonsense_section() -> list[str]:
     found = sorted(BENCHMARKS.glob("commonsense_weight*.json"))
     if not found:
         return []
-    lines = ["## The weight of commonsense", "", "MRR on valid of E1 + λ·E2, from parts that were trained apart:", ""]
+    lines = ["## The weight of commonsense", "", "MRR on valid of E1 + λ·E2; λ = 0 is E1 alone:", ""]
     for path in found:
         result = json.loads(path.read_text(encoding="utf-8"))
         weights = list(result["mrr"])
         lines += [
-            f"`{result['event']}` with `{result['commonsense']}`, best λ = {result['best']}:",
+            f"`{'` with `'.join(result['runs'])}`, best λ = {result['best']}:",
             "",
             "| λ | " + " | ".join(weights) + " |",
             "| --- |" + " --- |" * len(weights),

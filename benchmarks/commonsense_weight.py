@@ -1,11 +1,11 @@
-"""The MRR on valid of E1 + λ·E2 for a row of weights λ, from two runs that were trained apart.
+"""The MRR on valid of E1 + λ·E2 for a row of weights λ, from a run of LCGE, or from two runs that were trained apart.
 
-    python benchmarks/commonsense_weight.py runs/icews14-tntcomplex runs/icews14-complex \\
-        --out benchmarks/results/commonsense_weight.json
+    python benchmarks/commonsense_weight.py runs/icews14-lcge --out benchmarks/results/commonsense_weight.json
+    python benchmarks/commonsense_weight.py runs/icews14-tntcomplex runs/icews14-complex
 
 With `softmax = "each"` the two parts of LCGE share no weights, and Adagrad does not see the scale of a loss, so that
-training them together with any λ gives the same weights as training them apart: λ can be chosen afterwards. Test is not
-looked at.
+training them together with any λ gives the same weights as training them apart: λ can be chosen afterwards, and λ = 0 is
+the ablation. Test is not looked at.
 """
 
 from __future__ import annotations
@@ -32,22 +32,28 @@ WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)
 def main() -> None:
     """Rank valid once for each weight, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("event", type=Path, help="a run of E1, such as TNTComplEx")
-    parser.add_argument("commonsense", type=Path, help="a run of E2, ComplEx")
+    parser.add_argument("event", type=Path, help="a run of LCGE, or of E1 alone, such as TNTComplEx")
+    parser.add_argument("commonsense", type=Path, nargs="?", help="a run of E2, ComplEx; not for a run of LCGE")
     parser.add_argument("--weights", type=float, nargs="+", default=WEIGHTS)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    event, commonsense = Predictor.open(arguments.event), Predictor.open(arguments.commonsense)
-    dataset = event.dataset
-    if dataset.fingerprint() != commonsense.dataset.fingerprint():
-        parser.error("the two runs were trained on different graphs")
+    first = Predictor.open(arguments.event)
+    dataset = first.dataset
+    if arguments.commonsense is None:
+        event, commonsense = first.model.event, first.model.commonsense
+    else:
+        second = Predictor.open(arguments.commonsense)
+        event, commonsense = first.model, second.model
+        if dataset.fingerprint() != second.dataset.fingerprint():
+            parser.error("the two runs were trained on different graphs")
     questions, known = questions_of(dataset.valid, len(dataset.predicates)), known_answers(dataset, "exact")
-    result = {"event": arguments.event.name, "commonsense": arguments.commonsense.name, "split": "valid", "mrr": {}}
+    names = [run.name for run in (arguments.event, arguments.commonsense) if run is not None]
+    result = {"runs": names, "split": "valid", "mrr": {}}
     for weight in arguments.weights:
 
         def scorer(part: Facts, weight: float = weight) -> torch.Tensor:
-            scores = score_questions(event.model, part)
-            return scores.add_(score_questions(commonsense.model, part), alpha=weight) if weight else scores
+            scores = score_questions(event, part)
+            return scores.add_(score_questions(commonsense, part), alpha=weight) if weight else scores
 
         result["mrr"][str(weight)] = float(np.mean(1 / rank(scorer, questions, known).realistic))
         print(json.dumps({"weight": weight, "valid_mrr": result["mrr"][str(weight)]}), flush=True)

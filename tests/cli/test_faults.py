@@ -167,6 +167,11 @@ def test_ctrl_c_while_training_says_how_to_go_on_and_leaves_a_run_that_can(event
     assert len(RunFolder(run).trace()) >= done
 
 
+def hear_ctrl_c() -> None:
+    """Undo what a shell does to the commands that it puts into the background: they ignore Ctrl-C, and so do theirs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 SLOW_RANKING = """
 import time
 from foretime.cli import main
@@ -189,6 +194,7 @@ def test_ctrl_c_in_the_final_ranking_says_how_to_go_on(events: Path, tmp_path: P
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_ctrl_c,
     )
     deadline = time.monotonic() + 60
     while not sign.exists() and process.poll() is None and time.monotonic() < deadline:
