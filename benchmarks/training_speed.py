@@ -120,7 +120,7 @@ class OurStep:
 
     def __init__(self, dataset: Dataset, settings: dict[str, Any], folder: Path, rules: RuleTable | None) -> None:
         config = complete_config(override(Config(), settings))
-        self._trainer = Trainer(RunFolder(folder), config, dataset, Listener())
+        self._trainer = Trainer(RunFolder(folder), config, dataset, Listener(), rules=RunFolder(folder).rules(dataset))
         self._trainer.model.take_rules(rules)
         self._orders = [pool.order(0, 1) for pool in self._trainer._pools]
         self._step = 0

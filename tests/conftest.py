@@ -56,6 +56,20 @@ def small_run(small_graph: Dataset, small_config: Config, tmp_path_factory: pyte
 
 
 @pytest.fixture(scope="session")
+def evidence_run(small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with evidence of every family on a small built-in world."""
+    from foretime.data.world import generate, write
+    from foretime.training import train
+
+    folder = tmp_path_factory.mktemp("evidence")
+    settings = {"evidence.use": True, "model.rank": 4, "training.epochs": 1, "training.batch_size": 200}
+    settings |= {"training.valid_every": 1, "rules.support": 2, "rules.static_support": 3}
+    return train(
+        read_dataset(write(generate(1500), folder / "world")), override(small_config, settings), folder / "run"
+    ).path
+
+
+@pytest.fixture(scope="session")
 def real_data() -> Path:
     folder = Path(os.environ.get("FORETIME_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not folder.is_dir():

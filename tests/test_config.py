@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from foretime.config import Config, config_text, override, parse_settings, read_config
 from foretime.errors import ConfigError
 from foretime.models import MODELS, Sizes, build_model, model_options
-from foretime.training.objective import check_penalties
-from foretime.training.trainer import complete_config
+from foretime.training.objective import check_penalties, penalty_names
+from foretime.training.trainer import complete_config, evidence_penalties
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = sorted((ROOT / "configs").glob("**/*.toml"))
@@ -157,8 +157,9 @@ def small(config: Config) -> Config:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_default_penalties_of_every_model_are_its_own(name: str):
     config = small(override(Config(), {"model.name": name}))
-    check_penalties(build_model(config.model, Sizes(2, 2, 2), torch.Generator()), config.penalties)
-    assert config.penalties == MODELS[name].default_penalties
+    names = penalty_names(build_model(config.model, Sizes(2, 2, 2), torch.Generator()))
+    check_penalties(names | set(evidence_penalties(config)), config.penalties)
+    assert config.penalties == {**MODELS[name].default_penalties, **evidence_penalties(config)}
 
 
 @pytest.mark.parametrize(
@@ -171,13 +172,13 @@ def test_the_default_penalties_of_every_model_are_its_own(name: str):
 def test_a_penalty_that_the_model_lacks_is_an_error(penalties: dict[str, float], message: str):
     model = build_model(small(override(Config(), {"model.name": "complex"})).model, Sizes(2, 2, 2), torch.Generator())
     with pytest.raises(ConfigError, match=message):
-        check_penalties(model, penalties)
+        check_penalties(penalty_names(model), penalties)
 
 
 def test_a_penalty_without_a_weight_is_an_error():
     model = build_model(small(Config()).model, Sizes(2, 2, 2), torch.Generator())
     with pytest.raises(ConfigError, match=r"penalties\.event_n3 is missing: write its weight, 0 to switch it off"):
-        check_penalties(model, {"commonsense_n3": 0.1, "event_smoothness": 0.1})
+        check_penalties(penalty_names(model), {"commonsense_n3": 0.1, "event_smoothness": 0.1})
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
@@ -185,4 +186,4 @@ def test_every_configuration_that_comes_along_is_valid(path: Path):
     config = read_config(path)
     assert model_options(config.model).rank >= 1
     model = build_model(small(config).model, Sizes(2, 2, 2), torch.Generator())
-    check_penalties(model, complete_config(config).penalties)
+    check_penalties(penalty_names(model) | set(evidence_penalties(config)), complete_config(config).penalties)

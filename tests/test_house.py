@@ -18,10 +18,14 @@ LAYERS = [
     ("config",),
     ("data",),
     ("rules",),
+    ("evidence",),
     ("models",),
     ("evaluation",),
+    ("combining",),
     ("training",),
     ("predict",),
+    ("explaining",),
+    ("explain",),
     ("questions", "api"),
     ("cli",),
 ]
@@ -116,8 +120,10 @@ print(len(names))
 """
 
 
-@pytest.mark.parametrize("room", [room for room in ("data", "rules") if (SOURCE / room / "__init__.py").exists()])
-def test_data_and_rules_can_be_imported_where_torch_is_absent(room: str):
+@pytest.mark.parametrize(
+    "room", [room for room in ("data", "rules", "evidence") if (SOURCE / room / "__init__.py").exists()]
+)
+def test_data_rules_and_evidence_can_be_imported_where_torch_is_absent(room: str):
     modules = set((SOURCE / room).rglob("*.py")) - {SOURCE / room / "__init__.py"}
     assert run_python(WITHOUT_TORCH.replace("{room}", room)) == str(len(modules))
 

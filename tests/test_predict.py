@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from foretime import Dataset, Predictor
+from foretime.combining.scoring import Judge
 from foretime.config import Config, ModelConfig, override
 from foretime.data.dataset import read_dataset
 from foretime.data.facts import UNKNOWN, inverse
@@ -42,7 +43,7 @@ def intervals(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     graph = read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))
     config = ModelConfig(name="lcge", rank=4, init_scale=0.8)
     model = build_model(config, sizes_of(graph), torch.Generator().manual_seed(2)).eval()
-    return Predictor(model, graph, dict.fromkeys(PIECES, 0.7))
+    return Predictor(Judge(model), graph, dict.fromkeys(PIECES, 0.7))
 
 
 def row_of(graph: Dataset, split: str, i: int) -> Row:
@@ -182,7 +183,7 @@ def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path:
     path.write_text("ann\theads\tbank\t1990\t2010\nann\theads\tclub\t1990\t1995\nbob\tjoins\tclub\t2012\t####-##-##\n")
     graph = read_dataset({"train": path, "valid": path, "test": path}, Config().data)
     model = build_model(ModelConfig(name="lcge", rank=2), sizes_of(graph), torch.Generator().manual_seed(0)).eval()
-    predictor = Predictor(model, graph, dict.fromkeys(PIECES, 1.0))
+    predictor = Predictor(Judge(model), graph, dict.fromkeys(PIECES, 1.0))
 
     def known(**pieces: str) -> set[str]:
         return {answer.name for answer in predictor.complete(**pieces) if answer.known}

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from foretime import Predictor
+from foretime.combining.scoring import Judge
 from foretime.config import ModelConfig
 from foretime.data.dataset import read_dataset
 from foretime.errors import QuestionError
@@ -203,7 +204,7 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     path.write_text(text, encoding="utf-8", newline="")
     graph = read_dataset(path)
     model = build_model(ModelConfig(name="complex", rank=2), sizes_of(graph), torch.Generator().manual_seed(0))
-    return Predictor(model.eval(), graph, dict.fromkeys(("subject", "object", "predicate", "time"), 1.0))
+    return Predictor(Judge(model.eval()), graph, dict.fromkeys(("subject", "object", "predicate", "time"), 1.0))
 
 
 def test_a_name_with_a_tab_or_line_end_is_not_written_as_tsv(strange: Predictor, tmp_path: Path):

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from foretime.api import load, train
     from foretime.data.dataset import Dataset
     from foretime.errors import ForetimeError
+    from foretime.explain import Explainer, Explanation
     from foretime.predict import Answer, Predictor
 
-__all__ = ["Answer", "Dataset", "ForetimeError", "Predictor", "load", "train"]
+__all__ = ["Answer", "Dataset", "Explainer", "Explanation", "ForetimeError", "Predictor", "load", "train"]
 
 _HOMES = {
     "Answer": "foretime.predict",
     "Dataset": "foretime.data.dataset",
+    "Explainer": "foretime.explain",
+    "Explanation": "foretime.explain",
     "ForetimeError": "foretime.errors",
     "Predictor": "foretime.predict",
     "load": "foretime.api",

@@ -1,8 +1,9 @@
 """Configuration: frozen, typed, closed sections that are read from TOML and written back to it.
 
-A configuration has five sections. `[data]` says where the graph is and how to read it, `[rules]` which temporal rules
-guide the model, `[model]` names a model and its own options, `[penalties]` weighs the model's penalties by name,
-`[training]` says how to fit it. Every key is listed here or in the options of a model; any other key is an error.
+A configuration has seven sections. `[data]` says where the graph is and how to read it, `[rules]` which temporal rules
+guide the model, `[model]` names a model and its own options, `[evidence]` says whether grounded rules score beside it,
+`[penalties]` weighs the model's penalties by name, `[training]` says how to fit it, and `[combiner]` whether a second
+stage re-orders the best candidates. Every key is listed here or in the options of a model; any other key is an error.
 """
 
 from __future__ import annotations
@@ -140,14 +141,75 @@ class RulesConfig(Section):
     """The least PCA confidence of the static rule."""
 
 
+FamilyName = Literal["pair", "object", "active", "affinity", "path"]
+
+
+class EvidenceConfig(Section):
+    """`[evidence]`: grounded rules that score candidates beside the embeddings, and explain them."""
+
+    use: bool = False
+    """Whether evidence is a term of the score."""
+    epochs: int = Field(default=6, ge=1)
+    """Epochs after which the weights of the evidence stay as they are: with a softmax of its own (`each`) it has
+    learned its rules long before the embeddings have, and would only learn the training facts by heart."""
+    families: list[FamilyName] = Field(default=["pair", "object", "active", "affinity", "path"], min_length=1)
+    """What speaks for a candidate: `pair`, events between it and the subject; `object`, events of the same predicate
+    that others have with it; `active`, anything that it does with others near that time; `affinity`, partners that it
+    shares with the subject; `path`, mined rules over two events."""
+    splits: list[Literal["train", "valid"]] = Field(default=["train"], min_length=1)
+    """The splits whose facts may be evidence. With `valid`, valid facts speak for test; they never do by default."""
+    past_only: bool = False
+    """Whether only events before the time asked about may be evidence: forecasting."""
+    pair_support: int = Field(default=2, ge=1)
+    """The least number of pairs that a pair rule has met; rarer ones fall back on the weights of their family."""
+    path_rules: int = Field(default=20_000, ge=0)
+    """How many mined path rules have a weight, the most confident first."""
+    object_window: int = Field(default=90, ge=0)
+    """How many steps around the question `object` looks for the nearest event."""
+    active_window: int = Field(default=7, ge=0)
+    """How many steps around the question `active` looks."""
+    path_window: int = Field(default=7, ge=0)
+    """How many steps around the question both events of a path lie."""
+    path_events: int = Field(default=200, ge=1)
+    """After how many events of an entity, the nearest first, `path` looks no farther."""
+
+
+class CombinerConfig(Section):
+    """`[combiner]`: a second stage that re-orders the best candidates, fitted on facts that the first has not seen."""
+
+    use: bool = False
+    """Whether there is a second stage."""
+    fit: Literal["fold", "refit", "out-of-fold", "valid"] = "fold"
+    """What it is fitted on, always facts that the first stage has not trained on. `fold`: one of `folds` equal parts of
+    train, which the first stage leaves out for good. `refit`: the same part, by a first stage that leaves it out, after
+    which another one trains on all of train. `out-of-fold`: all parts, each by a first stage that leaves it out, and
+    then one on all of train. `valid`: the valid facts, which are then no longer unseen; the report says so."""
+    folds: int = Field(default=10, ge=2, le=100)
+    """Into how many parts train is cut, drawn by the seed of the training."""
+    top: int = Field(default=100, ge=2, le=10_000)
+    """How many of the best candidates are re-ordered; the others keep their order behind them."""
+    trees: int = Field(default=300, ge=1)
+    """Trees of the gradient boosting."""
+    leaves: int = Field(default=31, ge=2)
+    """Leaves of a tree at the most."""
+    learning_rate: float = Field(default=0.1, gt=0.0)
+    """How much of each tree is taken."""
+    leaf_candidates: int = Field(default=50, ge=1)
+    """The least number of candidates in a leaf."""
+    column_share: float = Field(default=0.5, gt=0.0, le=1.0)
+    """The share of columns that a tree may look at."""
+
+
 class Config(Section):
     """A whole configuration."""
 
     data: DataConfig = Field(default_factory=DataConfig)
     rules: RulesConfig = Field(default_factory=RulesConfig)
     model: ModelConfig = Field(default_factory=ModelConfig)
+    evidence: EvidenceConfig = Field(default_factory=EvidenceConfig)
     penalties: dict[str, float] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
+    combiner: CombinerConfig = Field(default_factory=CombinerConfig)
 
 
 def check_section(section: type[SectionType], values: dict[str, Any], place: str, prefix: str = "") -> SectionType:

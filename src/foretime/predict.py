@@ -11,15 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from foretime.combining.scoring import Judge
 from foretime.data.dataset import Dataset
-from foretime.data.facts import UNKNOWN, Facts, empty_facts, inverse
+from foretime.data.facts import UNKNOWN, Facts, empty_facts
 from foretime.data.sources import SPLITS
 from foretime.errors import QuestionError, RunError
-from foretime.evaluation.pieces import PIECES, KnownPieces, Piece, score_pieces, score_terms
+from foretime.evaluation.pieces import PIECES, KnownPieces, Piece, score_pieces, score_terms, turn
 from foretime.evaluation.ranking import batches
-from foretime.models import Model
-from foretime.training import RunFolder, load_model
-from foretime.training.conclusion import temperatures_in
+from foretime.training import RunFolder
+from foretime.training.conclusion import load_judge, temperatures_in
 
 Known = Literal["mark", "hide"]
 
@@ -54,7 +54,8 @@ class Answer:
     """A candidate for the open piece of a question.
 
     `confidence` is the calibrated probability that it is the true answer among those not known yet; an answer that
-    train or valid know has none. `known` names the split that has it. `terms` add up to `score`.
+    train or valid know has none. `known` names the split that has it. `terms` add up to `score`: those of the model,
+    and in a run with two stages `combiner`, by how much the second stage has changed their sum.
     """
 
     rank: int
@@ -72,8 +73,9 @@ class Answer:
 class Predictor:
     """Answers questions on labels with the best weights of a run."""
 
-    def __init__(self, model: Model, dataset: Dataset, temperatures: dict[str, float]) -> None:
-        self.model = model
+    def __init__(self, judge: Judge, dataset: Dataset, temperatures: dict[str, float]) -> None:
+        self.judge = judge
+        self.model = judge.model
         self.dataset = dataset
         self.temperatures = temperatures
         self._known: dict[tuple[str, Piece], KnownPieces] = {}
@@ -83,7 +85,7 @@ class Predictor:
         """Return the predictor of a run folder. A run without a report answers with uncalibrated confidence."""
         folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
         config, dataset = folder.config(), folder.dataset()
-        return cls(load_model(folder, config, dataset), dataset, _temperatures(folder))
+        return cls(load_judge(folder, config, dataset), dataset, _temperatures(folder))
 
     def complete(self, *, top: int = 10, known: Known = "mark", **pieces: str | None) -> list[Answer]:
         """Return the best answers to one question, best first.
@@ -143,7 +145,7 @@ class Predictor:
         )
 
     def _answer(self, piece: Piece, facts: Facts, top: int, known: Known) -> list[list[Answer]]:
-        scores = score_pieces(self.model, self.dataset, piece, facts)  # (facts, candidates)
+        scores = score_pieces(self.model, self.dataset, piece, facts, self.judge.score)  # (facts, candidates)
         splits = {split: self._known_mask(split, piece, facts, scores) for split in SPLITS}
         settled = splits["train"] | splits["valid"]
         open_scores = scores.masked_fill(settled, -torch.inf)
@@ -151,6 +153,8 @@ class Predictor:
         shown = open_scores if known == "hide" else scores
         best, columns = shown.topk(min(top, scores.shape[1]), dim=1)
         terms = self._terms(piece, facts, columns)
+        if self.judge.stages is not None and piece in ("subject", "object"):
+            terms["combiner"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
         return [
             [
                 self._one_answer(piece, row, place, int(column), scores, confidence, splits, terms)
@@ -190,8 +194,7 @@ class Predictor:
         columns_filled = ("start", "end") if piece == "time" else (piece,)
         filled = replace(filled, **dict.fromkeys(columns_filled, chosen))
         if piece == "subject":
-            turned = inverse(filled.predicate, len(self.dataset.predicates))
-            filled = replace(filled, subject=filled.object, predicate=turned, object=filled.subject)
+            filled = turn(filled, self.dataset)
         return {
             term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in score_terms(self.model, filled)
         }

@@ -16,6 +16,8 @@ from foretime.predict import Answer, Predictor, Question
 
 FIELDS = ("subject", "predicate", "object", "time", "start", "end")
 ANSWER_FIELDS = (*FIELDS, "rank", "answer", "confidence", "score", "known")
+WHY = "why"
+"""The column of reasons, where these are wanted: a list in JSON Lines, in other files a text."""
 OPEN = ("", "?")
 """What stands in a question's open column."""
 SHOWN_AT_MOST = 20
@@ -51,10 +53,11 @@ def read_questions(path: Path) -> list[PlacedQuestion]:
     return questions
 
 
-def answer_file(predictor: Predictor, path: Path, out: Path, top: int, known: str) -> int:
+def answer_file(predictor: Predictor, path: Path, out: Path, top: int, known: str, why: int = 0) -> int:
     """Answer every question of a file, write the answers to another, and return how many questions there were.
 
-    Every question is checked before any is answered; the wrong ones are reported together.
+    Every question is checked before any is answered; the wrong ones are reported together. With `why`, the column of
+    that name has the first reasons of each answer.
     """
     writer = _writer(out)
     questions = read_questions(path)
@@ -63,7 +66,7 @@ def answer_file(predictor: Predictor, path: Path, out: Path, top: int, known: st
     pairs = [(placed.question, found) for placed, found in zip(questions, answers, strict=True)]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        writer(out, list(answer_rows(pairs)))
+        writer(out, list(answer_rows(pairs) if why == 0 else _rows_with_reasons(predictor, pairs, why)))
     except OSError as error:
         raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
     return len(questions)
@@ -82,6 +85,18 @@ def answer_rows(pairs: Iterable[tuple[Question, list[Answer]]]) -> Iterator[dict
                 "score": answer.score,
                 "known": answer.known,
             }
+
+
+def _rows_with_reasons(
+    predictor: Predictor, pairs: list[tuple[Question, list[Answer]]], count: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all answers with their first reasons in the column `why`."""
+    from foretime.explain import Explainer  # slow to load, and few files of answers have reasons
+
+    explainer = Explainer(predictor)
+    for question, answers in pairs:
+        for row, answer in zip(answer_rows([(question, answers)]), answers, strict=True):
+            yield {**row, WHY: explainer.reasons_for(question, answer, count)}
 
 
 def _check(predictor: Predictor, questions: list[PlacedQuestion]) -> None:
@@ -168,9 +183,10 @@ def _writer(out: Path) -> Any:
 
 
 def _write_tsv(out: Path, rows: list[dict[str, Any]]) -> None:
-    lines = ["\t".join(ANSWER_FIELDS)]
+    fields, rows = _with_text(rows)
+    lines = ["\t".join(fields)]
     for row in rows:
-        cells = ["" if row[name] is None else str(row[name]) for name in ANSWER_FIELDS]
+        cells = ["" if row[name] is None else str(row[name]) for name in fields]
         if broken := next((cell for cell in cells if set(cell) & set("\t\n\r")), None):
             raise QuestionError(
                 f"{out}: the name {broken!r} has a tab or a line end, which TSV cannot hold; "
@@ -181,24 +197,34 @@ def _write_tsv(out: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _write_csv(out: Path, rows: list[dict[str, Any]]) -> None:
+    fields, rows = _with_text(rows)
     stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, ANSWER_FIELDS, lineterminator="\n")
+    writer = csv.DictWriter(stream, fields, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     write_text(out, stream.getvalue())
 
 
 def _write_jsonl(out: Path, rows: list[dict[str, Any]]) -> None:
-    write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    plain = [row | ({WHY: [reason.to_dict() for reason in row[WHY]]} if WHY in row else {}) for row in rows]
+    write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain))
 
 
 def _write_parquet(out: Path, rows: list[dict[str, Any]]) -> None:
     import pyarrow
     import pyarrow.parquet
 
+    fields, rows = _with_text(rows)
     numbers = {"rank": pyarrow.int64(), "confidence": pyarrow.float64(), "score": pyarrow.float64()}
     # without a schema, a column in which nothing is known would have no type
-    schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in ANSWER_FIELDS])
+    schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in fields])
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), sink)
     write_bytes(out, sink.getvalue().to_pybytes())
+
+
+def _with_text(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+    """Return the names of the columns, and the rows with their reasons, if there are any, as text."""
+    if not any(WHY in row for row in rows):
+        return ANSWER_FIELDS, rows
+    return (*ANSWER_FIELDS, WHY), [row | {WHY: " | ".join(reason.brief for reason in row[WHY])} for row in rows]

@@ -11,12 +11,13 @@ from foretime.data.facts import Events
 from foretime.models import MODELS, Model, Queries, Sizes, build_model, model_options
 from foretime.rules.rule import Rule, table_of
 from foretime.training.batches import QuestionPool
-from foretime.training.objective import check_penalties, loss_each, loss_joint
+from foretime.training.objective import check_penalties, loss_each, loss_joint, penalty_names
 
 SIZES = Sizes(entities=7, predicates=6, times=4)
 
 
-@pytest.fixture(params=sorted(MODELS))
+# rules alone has no term of its own: its evidence is tested with the evidence
+@pytest.fixture(params=sorted(set(MODELS) - {"rules"}))
 def model(request: pytest.FixtureRequest) -> Model:
     model = build_model(
         ModelConfig(name=request.param, rank=3, init_scale=1.0), SIZES, torch.Generator().manual_seed(1)
@@ -77,7 +78,7 @@ def test_the_same_seed_gives_the_same_weights(model: Model):
 
 
 def test_the_default_weights_name_the_penalties(model: Model):
-    check_penalties(model, dict(model.default_penalties))
+    check_penalties(penalty_names(model), dict(model.default_penalties))
     penalties = model.penalties(all_queries(), all_objects(all_queries())[:, 0])
     assert set(penalties) == set(model.default_penalties)
     assert all(penalty.shape == () and penalty >= 0 for penalty in penalties.values())
@@ -87,9 +88,9 @@ def test_doubling_a_penalty_weight_changes_the_loss(model: Model):
     events = random_events()
     batches = [QuestionPool(events, part.model.uses_time).batch(torch.arange(20).numpy()) for part in model.parts()]
     weights = dict.fromkeys(model.default_penalties, 0.1)
-    before = loss_each(model, batches, weights).total
+    before = loss_each(model.parts(), batches, weights).total
     for name in weights:
-        doubled = loss_each(model, batches, {**weights, name: 0.2}).total
+        doubled = loss_each(model.parts(), batches, {**weights, name: 0.2}).total
         assert doubled > before
 
 

@@ -12,7 +12,7 @@ from foretime.data.facts import Events
 from foretime.errors import ConfigError
 from foretime.models import Queries, Sizes, build_model
 from foretime.training.batches import QuestionPool, step_rows
-from foretime.training.objective import check_penalties, cross_entropy, loss_each
+from foretime.training.objective import check_penalties, cross_entropy, loss_each, penalty_names
 
 SIZES = Sizes(entities=6, predicates=4, times=3)
 EVENT = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 5), st.integers(0, 2))
@@ -58,7 +58,7 @@ def test_distinct_questions_give_the_gradient_of_all_questions(rows):
     lcge, events = model(), columns(rows)
     weights = {"event_n3": 0.1, "event_smoothness": 0.2, "event_rules": 0.0, "commonsense_n3": 0.3}
     pools = [QuestionPool(events, part.model.uses_time) for part in lcge.parts()]
-    loss_each(lcge, [pool.batch(pool.order(0, 0)) for pool in pools], weights).total.backward()
+    loss_each(lcge.parts(), [pool.batch(pool.order(0, 0)) for pool in pools], weights).total.backward()
     found = gradients(lcge)
 
     subject, predicate, objects, time = (torch.from_numpy(column) for column in events)
@@ -98,10 +98,10 @@ def test_epochs_have_different_orders_and_the_same_epoch_the_same():
 
 def test_a_penalty_without_a_weight_is_an_error():
     with pytest.raises(ConfigError, match=r"penalties\.smoothness is missing: write its weight, 0 to switch it off"):
-        check_penalties(model("tcomplex"), {"n3": 0.1})
+        check_penalties(penalty_names(model("tcomplex")), {"n3": 0.1})
 
 
 def test_a_weight_without_a_penalty_is_an_error():
     message = r"^unknown key penalties\.smoothnes; this model has n3, smoothness; did you mean 'smoothness'\?$"
     with pytest.raises(ConfigError, match=message):
-        check_penalties(model("tcomplex"), {"n3": 0.1, "smoothnes": 0.1})
+        check_penalties(penalty_names(model("tcomplex")), {"n3": 0.1, "smoothnes": 0.1})

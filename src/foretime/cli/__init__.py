@@ -13,6 +13,7 @@ from foretime.cli.data import data_app
 from foretime.cli.data_sources import get, world
 from foretime.cli.demo import demo
 from foretime.cli.evaluate import evaluate
+from foretime.cli.explain import explain
 from foretime.cli.mine import mine
 from foretime.cli.predict import predict
 from foretime.cli.rules import rules_app
@@ -50,6 +51,7 @@ app.add_typer(data_app, name="data")
 app.command()(train)
 app.command()(evaluate)
 app.command()(predict)
+app.command()(explain)
 app.command()(demo)
 app.command()(mine)
 rules_app.command()(check)

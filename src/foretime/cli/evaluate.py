@@ -48,7 +48,7 @@ def evaluate(
     if len(predictor.dataset.split(split.value)) == 0:
         raise DataError(f"{run}: its graph has no {split.value} facts; choose another --split")
     chosen = filter_name.value if filter_name else folder.config().training.filter
-    report = evaluate_split(predictor.model, predictor.dataset, split.value, chosen, predictor.temperatures)
+    report = evaluate_split(predictor.judge, predictor.dataset, split.value, chosen, predictor.temperatures)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
         return

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from foretime.errors import QuestionError
+
+if TYPE_CHECKING:
+    from foretime.explain import Explainer
+    from foretime.predict import Predictor
 
 
 class KnownChoice(StrEnum):
@@ -29,6 +33,7 @@ def predict(  # noqa: PLR0913, each is a flag
     end: Annotated[str | None, typer.Option(help="When it ended, in a graph of intervals.")] = None,
     top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
     known: Annotated[KnownChoice, typer.Option(help="Mark known answers, or leave them out.")] = KnownChoice.mark,
+    why: Annotated[int, typer.Option(help="How many reasons to give with each answer.", min=0)] = 0,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False,
@@ -47,21 +52,36 @@ def predict(  # noqa: PLR0913, each is a flag
     if questions is None:
         question.open_piece()  # a question that cannot be asked should not wait for the model
     predictor = Predictor.open(run)
+    explainer = _explainer(predictor) if why else None
     if questions is not None and out is not None:
         from foretime.questions import answer_file
 
-        count = answer_file(predictor, questions, out, top, known.value)
+        count = answer_file(predictor, questions, out, top, known.value, why)
         typer.echo(f"{count:,} questions answered in {out}", err=True)
         return
     if question.open_piece() == "time" and not predictor.model.uses_time:
         typer.echo("this model knows no time: all steps are equally likely, and their order means nothing", err=True)
     answers = predictor.complete_many([question], top, known.value)[0]
+    reasons = [explainer.reasons_for(question, answer, why) for answer in answers] if explainer else []
     if as_json:
-        typer.echo(json.dumps([answer.to_dict() for answer in answers], ensure_ascii=False, indent=2))
+        rows = [answer.to_dict() for answer in answers]
+        for row, found in zip(rows, reasons, strict=False):
+            row["reasons"] = [reason.to_dict() for reason in found]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
     from foretime.cli.tables import print_answers
 
-    print_answers(_sentence(question, question.open_piece()), answers)
+    print_answers(_sentence(question, question.open_piece()), answers, reasons)
+
+
+def _explainer(predictor: Predictor) -> Explainer:
+    """Return the explainer of a run; if it has little to say, that is said."""
+    from foretime.explain import Explainer
+
+    explainer = Explainer(predictor)
+    if explainer.note:
+        typer.echo(explainer.note, err=True)
+    return explainer
 
 
 def _sentence(question: object, piece: str) -> str:

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from foretime.explain import ShownReason
     from foretime.predict import Answer
 
 console = Console(highlight=False)
@@ -57,8 +58,11 @@ def print_details(report: dict[str, Any], predicates: int) -> None:
         )
 
 
-def print_answers(title: str, answers: list[Answer]) -> None:
-    """Print ranked answers with confidence, the terms of the score, and a mark for those that are known."""
+def print_answers(title: str, answers: list[Answer], reasons: list[list[ShownReason]] | None = None) -> None:
+    """Print ranked answers with confidence, the terms of the score, and a mark for those that are known.
+
+    Where reasons are given, those of each answer follow.
+    """
     terms = list(answers[0].terms) if answers else []
     table = Table("", "answer", "confidence", "score", *(terms if len(terms) > 1 else []), "known", title=escape(title))
     for answer in answers:
@@ -71,3 +75,7 @@ def print_answers(title: str, answers: list[Answer]) -> None:
             f"in {answer.known}" if answer.known else "",
         )
     console.print(table)
+    for answer, found in zip(answers, reasons or [], strict=False):
+        console.print(f"{answer.rank} {answer.name}", markup=False)
+        for reason in found:
+            console.print(f"  {reason.brief}", markup=False, soft_wrap=True)

@@ -18,7 +18,7 @@ from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, Ids, concatenate, inverse
 from foretime.evaluation.calibration import Candidates
 from foretime.evaluation.filters import FilterName, KnownAnswers
-from foretime.evaluation.ranking import batches, score_questions
+from foretime.evaluation.ranking import Scorer, batches, model_scorer
 from foretime.models.base import Model, Queries, ScoreTerm
 
 Piece = Literal["subject", "predicate", "object", "time"]
@@ -27,22 +27,27 @@ QUERIES_AT_ONCE = 20_000
 """How many (question, candidate) pairs are scored at once where each needs a query of its own."""
 
 
-def score_pieces(model: Model, dataset: Dataset, piece: Piece, facts: Facts) -> Tensor:
+def score_pieces(model: Model, dataset: Dataset, piece: Piece, facts: Facts, scorer: Scorer | None = None) -> Tensor:
     """Return the score of every candidate for the open piece of each fact, (facts, candidates).
 
-    What stands in the open column is not looked at. A fact with two ends is scored by the mean of both.
+    What stands in the open column is not looked at. A fact with two ends is scored by the mean of both. Entities are
+    scored by the scorer, if there is one: a second stage only knows entities.
     """
-    if piece == "object":
-        return score_questions(model, facts)
-    if piece == "subject":
-        turned = inverse(facts.predicate, len(dataset.predicates))
-        return score_questions(model, replace(facts, subject=facts.object, predicate=turned, object=facts.subject))
+    if piece in ("object", "subject"):
+        asked = facts if piece == "object" else turn(facts, dataset)
+        return (scorer or model_scorer(model))(asked)
     count = len(dataset.predicates) if piece == "predicate" else len(dataset.timeline)
     rows = [
         _score_one_by_one(model, _fill(part, piece, count)).view(-1, count)
         for _, part in batches(facts, max(1, QUERIES_AT_ONCE // count))
     ]
     return torch.cat(rows) if rows else torch.empty(0, count)
+
+
+def turn(facts: Facts, dataset: Dataset) -> Facts:
+    """Return the facts seen from their objects: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`."""
+    turned = inverse(facts.predicate, len(dataset.predicates))
+    return replace(facts, subject=facts.object, predicate=turned, object=facts.subject)
 
 
 def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
@@ -90,7 +95,7 @@ class KnownPieces:
 
 @torch.inference_mode()
 def candidates(
-    model: Model, dataset: Dataset, piece: Piece, facts: Facts, batch_size: int = 256
+    model: Model, dataset: Dataset, piece: Piece, facts: Facts, scorer: Scorer | None = None, batch_size: int = 256
 ) -> Iterator[Candidates]:
     """Yield the scores of all candidates of each fact's open piece, its known answers but the true one set to −∞.
 
@@ -98,7 +103,7 @@ def candidates(
     """
     known = KnownPieces(dataset, piece, concatenate([dataset.train, dataset.valid]))
     for _, batch in batches(_timed(facts) if piece == "time" else facts, batch_size):
-        scores = score_pieces(model, dataset, piece, batch)
+        scores = score_pieces(model, dataset, piece, batch, scorer)
         answer = batch.start if piece == "time" else getattr(batch, piece)
         row, column = known.find(batch)
         other = column != answer[row]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, Ids
 from foretime.evaluation.filters import FilterName, KnownAnswers, facts_of_questions, questions_of
+from foretime.evaluation.kinds import KINDS, kinds_of
 from foretime.evaluation.ranking import Ranks, Scorer, rank
 
 HITS = (1, 3, 10)
@@ -47,6 +48,7 @@ class Report:
     subjects: Metrics
     seen: Metrics
     unseen: Metrics
+    kinds: dict[str, Metrics]
     predicates: dict[str, Metrics]
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,6 +90,7 @@ def summarize(ranks: Ranks, questions: Facts, dataset: Dataset, split: str, filt
         subjects=Metrics.of(values[inverse_asked]),
         seen=Metrics.of(values[~unseen]),
         unseen=Metrics.of(values[unseen]),
+        kinds=_by_kind(values, kinds_of(questions, dataset)),
         predicates=_by_predicate(values, questions.predicate % len(dataset.predicates), dataset),
     )
 
@@ -116,6 +119,11 @@ def bootstrap_mrr(
     draws = [total[rows].sum() / count[rows].sum() for rows in drawn]
     low, high = np.quantile(draws, [0.025, 0.975])
     return float(low), float(high)
+
+
+def _by_kind(ranks: NDArray[np.float64], kind: NDArray[np.int64]) -> dict[str, Metrics]:
+    """Return the metrics of each kind of question, by how near in time the pair has met in training."""
+    return {name: Metrics.of(ranks[kind == place]) for place, name in enumerate(KINDS)}
 
 
 def _by_predicate(ranks: NDArray[np.float64], predicate: NDArray[np.int64], dataset: Dataset) -> dict[str, Metrics]:

@@ -8,6 +8,7 @@ from foretime.config import ModelConfig, check_section
 from foretime.errors import ConfigError, suggestion
 from foretime.models.base import Model, ModelOptions, Part, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
+from foretime.models.evidence import EvidencePart, Rules, WithEvidence
 from foretime.models.lcge import LCGE
 from foretime.models.tcomplex import TComplEx
 from foretime.models.tntcomplex import TNTComplEx
@@ -17,20 +18,24 @@ MODELS: dict[str, type[Model]] = {
     "tcomplex": TComplEx,
     "tntcomplex": TNTComplEx,
     "lcge": LCGE,
+    "rules": Rules,
 }
 
 __all__ = [
     "LCGE",
     "MODELS",
     "ComplEx",
+    "EvidencePart",
     "Model",
     "ModelOptions",
     "Part",
     "Queries",
+    "Rules",
     "ScoreTerm",
     "Sizes",
     "TComplEx",
     "TNTComplEx",
+    "WithEvidence",
     "build_model",
     "model_class",
     "model_options",

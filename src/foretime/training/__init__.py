@@ -11,6 +11,7 @@ from foretime.training.conclusion import conclude, is_concluded, load_model
 from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
+from foretime.training.second_stage import check_second_stage, facts_of_first_stage
 from foretime.training.trainer import Trainer, changed_config, complete_config
 
 __all__ = [
@@ -38,6 +39,7 @@ def create_run(dataset: Dataset, config: Config, folder: Path | str, listener: L
     """Return a new run folder in which nothing is trained yet: `resume` does that."""
     complete = complete_config(config)
     RunFolder.check_free(folder)
+    check_second_stage(dataset, complete)
     rules = rules_for(complete, dataset, listener or Listener())
     return RunFolder.create(folder, complete, dataset, rules)
 
@@ -49,7 +51,7 @@ def resume(folder: Path | str, listener: Listener | None = None, with_test: bool
     if is_concluded(run, dataset, with_test):
         return run  # test is ranked once
     try:
-        Trainer(run, config, dataset, listener).fit()
+        Trainer(run, config, dataset, listener, facts_of_first_stage(dataset, config), run.rules(dataset)).fit()
         conclude(run, config, dataset, listener, with_test)
     except KeyboardInterrupt as stop:
         stop.add_note(f"go on with foretime train --resume {run.path}")

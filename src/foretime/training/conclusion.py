@@ -12,33 +12,34 @@ import numpy as np
 import torch
 
 import foretime
+from foretime.combining.columns import Describer
+from foretime.combining.combiner import Combiner
+from foretime.combining.scoring import Judge, TwoStages
 from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
 from foretime.data.summary import describe
 from foretime.errors import RunError
-from foretime.evaluation import FilterName, evaluate, model_scorer
+from foretime.evaluation import FilterName, KnownAnswers, evaluate, model_scorer
 from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
 from foretime.evaluation.pieces import PIECES, Piece, candidates
-from foretime.models import Model
-from foretime.training.checkpoint import load_checkpoint, read_progress
+from foretime.models import Model, WithEvidence
+from foretime.training.checkpoint import read_progress
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
-from foretime.training.trainer import new_model
+from foretime.training.second_stage import fit_second_stage
+from foretime.training.trainer import load_weights, new_model
 
 SCORES_AT_MOST = 20_000_000
 """Scores that are kept at once to fit a temperature: more questions would not move it."""
 FACTS_AT_MOST = 2_000
+LOOKED_UP_AT_MOST = 400_000
+"""Scores that are looked up in the evidence one by one to fit a temperature."""
 
 
 def load_model(run: RunFolder, config: Config, dataset: Dataset) -> Model:
     """Return the run's model with its best weights, or with its last ones if valid has not been ranked yet."""
-    file = run.best_file if run.best_file.exists() else run.last_file
-    if not file.exists():
-        raise RunError(f"{run.path}: nothing is trained yet; go on with foretime train --resume {run.path}")
-    model = new_model(config, dataset)  # rules guide a training; scores do not need them
-    load_checkpoint(file, model)
-    return model.eval()
+    return load_weights(run, new_model(config, dataset, run.rules(dataset)))
 
 
 def is_concluded(run: RunFolder, dataset: Dataset, with_test: bool = True) -> bool:
@@ -62,60 +63,89 @@ def temperatures_in(report: Any) -> dict[str, float] | None:
 
 def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listener, with_test: bool = True) -> None:
     """Write the report of a run whose training has finished."""
-    rules = run.rules(dataset)
-    model = new_model(config, dataset)
-    progress, last = load_checkpoint(run.best_file, model), read_progress(run.last_file)
-    filter_name = config.training.filter
-    model.eval()
+    judge = load_judge(run, config, dataset, listener)
+    progress, last = read_progress(run.best_file), read_progress(run.last_file)
     listener.stage("calibrating on valid")
-    temperatures = calibrate(model, dataset)
+    temperatures = calibrate(judge, dataset)
+    rules = run.rules(dataset)
     report: dict[str, Any] = {
         "model": config.model.name,
         "data": dataset.name,
         "data_fingerprint": dataset.fingerprint(),
         "data_warnings": describe(dataset).warnings(),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "parameters": sum(parameter.numel() for parameter in judge.model.parameters()),
         "rules": 0 if rules is None else len(rules),
+        "evidence": sorted(config.evidence.families) if config.evidence.use else [],
+        "combiner": config.combiner.fit if config.combiner.use else None,
         "epochs": last.epoch,
         "best_epoch": progress.best_epoch,
         "training_seconds": round(last.seconds, 1),
         "peak_memory_mb": peak_memory_mb(),
         "machine": machine(),
         "temperatures": temperatures,
-        "choice": "weights of the epoch with the best MRR on valid; temperatures fitted on valid",
+        "choice": choice_note(config),
     }
     for split in ("valid", "test") if with_test else ("valid",):
         if len(dataset.split(split)):
             listener.stage(f"ranking {split}")
-            report[split] = evaluate_split(model, dataset, split, filter_name, temperatures)
+            report[split] = evaluate_split(judge, dataset, split, config.training.filter, temperatures)
     report["test_note"] = (
         "test was ranked once, by this final configuration" if "test" in report else "test has not been ranked"
     )
     run.write_report(report)
 
 
+def choice_note(config: Config) -> str:
+    """Return what valid has served for."""
+    note = "weights of the epoch with the best MRR on valid; temperatures fitted on valid"
+    if config.combiner.use and config.combiner.fit == "valid":
+        note += "; the combiner was fitted on valid, whose figures here are therefore not those of unseen facts"
+    return note
+
+
+def load_judge(run: RunFolder, config: Config, dataset: Dataset, listener: Listener | None = None) -> Judge:
+    """Return the run's model with its best weights and, if the run has one, its second stage.
+
+    With a listener a second stage that is not there yet is fitted.
+    """
+    model = load_model(run, config, dataset)
+    if not config.combiner.use or (listener is None and not run.combiner_file.exists()):
+        return Judge(model)
+    if run.combiner_file.exists():
+        combiner = Combiner.load(run.combiner_file)
+    else:
+        combiner = fit_second_stage(run, config, dataset, model, listener or Listener())
+    known = KnownAnswers(dataset.train.with_inverses(len(dataset.predicates)))
+    return Judge(model, TwoStages(model, combiner, Describer.of(dataset, model, config.evidence), known))
+
+
 def evaluate_split(
-    model: Model, dataset: Dataset, split: str, filter_name: FilterName, temperatures: dict[str, float]
+    judge: Judge, dataset: Dataset, split: str, filter_name: FilterName, temperatures: dict[str, float]
 ) -> dict[str, Any]:
-    """Return the report of a split with its calibration errors, as plain values."""
-    result = evaluate(model_scorer(model), dataset, split, filter_name).to_dict()
+    """Return the report of a split with its calibration errors, as plain values; both stages, if there are two."""
+    result = evaluate(judge.score, dataset, split, filter_name).to_dict()
     result["calibration_error"] = {
-        piece: calibration_error(model, dataset, piece, dataset.split(split), temperatures[piece]) for piece in PIECES
+        piece: calibration_error(judge, dataset, piece, dataset.split(split), temperatures[piece]) for piece in PIECES
     }
+    if judge.stages is not None:
+        first = evaluate(model_scorer(judge.model), dataset, split, filter_name).to_dict()
+        result["first_stage"] = {name: first[name] for name in ("all", "mrr_interval", "kinds")}
     return result
 
 
-def calibrate(model: Model, dataset: Dataset) -> dict[str, float]:
+def calibrate(judge: Judge, dataset: Dataset) -> dict[str, float]:
     """Return the temperature of each piece that may be asked for, fitted on valid."""
     return {
-        piece: fit_temperature(candidates(model, dataset, piece, _sample(dataset, piece, dataset.valid)))
+        piece: fit_temperature(
+            candidates(judge.model, dataset, piece, _sample(judge, dataset, piece, dataset.valid), judge.score)
+        )
         for piece in PIECES
     }
 
 
-def calibration_error(model: Model, dataset: Dataset, piece: Piece, facts: Facts, temperature: float) -> float:
+def calibration_error(judge: Judge, dataset: Dataset, piece: Piece, facts: Facts, temperature: float) -> float:
     """Return the expected calibration error of the best answers for a piece of (a sample of) the facts."""
-    asked = candidates(model, dataset, piece, _sample(dataset, piece, facts))
+    asked = candidates(judge.model, dataset, piece, _sample(judge, dataset, piece, facts), judge.score)
     return expected_calibration_error(*top_confidences(asked, temperature))
 
 
@@ -136,10 +166,14 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _sample(dataset: Dataset, piece: Piece, facts: Facts) -> Facts:
-    """Return facts drawn at random, as many as their candidates' scores may be kept at once."""
+def _sample(judge: Judge, dataset: Dataset, piece: Piece, facts: Facts) -> Facts:
+    """Return facts drawn at random, as many as their candidates' scores may be kept at once.
+
+    Evidence is looked up anew for each predicate and each time, so there are fewer of those.
+    """
     width = {"predicate": len(dataset.predicates), "time": 10 * len(dataset.timeline)}.get(piece, len(dataset.entities))
-    limit = max(1, min(FACTS_AT_MOST, SCORES_AT_MOST // width))
+    looked_up = isinstance(judge.model, WithEvidence) and piece in ("predicate", "time")
+    limit = max(1, min(FACTS_AT_MOST, (LOOKED_UP_AT_MOST if looked_up else SCORES_AT_MOST) // width))
     if len(facts) <= limit:
         return facts
     return facts.take(np.random.default_rng(0).choice(len(facts), limit, replace=False))

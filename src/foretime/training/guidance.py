@@ -16,8 +16,9 @@ from foretime.training.listeners import Listener
 
 
 def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable | None:
-    """Return the rules that guide the configured model, if it takes rules and their penalty has a weight."""
-    if not wants_rules(config):
+    """Return the rules that guide the configured model or that its evidence has paths of, if there is either."""
+    grounded = config.evidence.use and "path" in config.evidence.families and config.evidence.path_rules > 0
+    if not wants_rules(config) and not grounded:
         if config.rules.file:
             raise ConfigError(
                 f"rules.file = {config.rules.file!r} would not be used: choose a model that takes rules, such as lcge, "
@@ -30,7 +31,7 @@ def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable
 
     listener.stage(f"reading rules from {config.rules.file}" if config.rules.file else "mining temporal rules")
     rules = _from_file(config, dataset) if config.rules.file else mine(dataset, config.rules)
-    if len(rules) == 0:
+    if len(rules) == 0 and wants_rules(config):
         raise ConfigError(
             "no temporal rule reaches the thresholds: lower rules.confidence or rules.head_coverage, "
             "or set the weight of the rules in [penalties] to 0"

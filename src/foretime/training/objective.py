@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from foretime.errors import ConfigError, suggestion
-from foretime.models.base import Model, Queries
+from foretime.models.base import Model, Part, Queries
 from foretime.training.batches import Batch
 
 
@@ -57,10 +57,10 @@ def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1
     return CountedCrossEntropy.apply(scores, row, answer, weight)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def loss_each(model: Model, batches: list[Batch], weights: dict[str, float]) -> Loss:
+def loss_each(parts: list[Part], batches: list[Batch], weights: dict[str, float]) -> Loss:
     """Return Σ over the parts of weight · (cross entropy + penalties), each part on its own batch (Eqs. 12–14)."""
     losses = []
-    for part, batch in zip(model.parts(), batches, strict=True):
+    for part, batch in zip(parts, batches, strict=True):
         prefix = f"{part.name}_" if part.name else ""
         losses.append(_loss(part.model, batch, weights, part.weight, prefix))
     named = {name: value for loss in losses for name, value in loss.named.items()}
@@ -72,11 +72,15 @@ def loss_joint(model: Model, batch: Batch, weights: dict[str, float]) -> Loss:
     return _loss(model, batch, weights)
 
 
-def check_penalties(model: Model, weights: dict[str, float]) -> None:
-    """Raise `ConfigError` unless the configured weights and the model's penalties have the same names."""
+def penalty_names(model: Model) -> set[str]:
+    """Return the names of a model's penalties."""
     first = torch.zeros(1, dtype=torch.int64)
     with torch.no_grad():
-        names = set(model.penalties(Queries(first, first, first), first))
+        return set(model.penalties(Queries(first, first, first), first))
+
+
+def check_penalties(names: set[str], weights: dict[str, float]) -> None:
+    """Raise `ConfigError` unless the configured weights and the model's penalties have the same names."""
     for name in sorted(set(weights) - names):
         raise ConfigError(f"unknown key penalties.{name}; this model has {_listed(names)}{suggestion(name, names)}")
     for name in sorted(names - set(weights)):

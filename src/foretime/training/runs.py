@@ -7,6 +7,8 @@ rules.parquet       the temporal rules that guide the model, if any do
 trace.jsonl         one line for each epoch
 last.safetensors    weights, optimiser and progress: where `--resume` goes on
 best.safetensors    the weights of the epoch with the best MRR on valid
+combiner.txt        the trees of the second stage, if there is one
+fold-N/             first stages that leave a part of train out, if the second stage is fitted on such
 report.json         the evaluation of the best weights, and the calibration
 """
 
@@ -35,6 +37,7 @@ class RunFolder:
         self.last_file = self.path / "last.safetensors"
         self.best_file = self.path / "best.safetensors"
         self.rules_file = self.path / RUN_RULES
+        self.combiner_file = self.path / "combiner.txt"
         self.report_file = self.path / "report.json"
 
     @classmethod
@@ -71,6 +74,12 @@ class RunFolder:
         if not run.config_file.is_file():
             raise RunError(f"{run.path}: not a run folder, it has no config.toml; name a folder that training has made")
         return run
+
+    def fold(self, number: int) -> RunFolder:
+        """Return the folder of a first stage that leaves a part of train out, made if it is not there."""
+        fold = RunFolder(self.path / f"fold-{number}")
+        fold.path.mkdir(exist_ok=True)
+        return fold
 
     def config(self) -> Config:
         """Return the configuration of the run."""

@@ -14,14 +14,16 @@ import torch
 from foretime.config import Config, ModelConfig, TrainingConfig, override
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
-from foretime.errors import DataError, ForetimeError, Interrupted
+from foretime.errors import DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import known_answers, model_scorer, questions_of, rank
-from foretime.models import Model, Sizes, build_model, model_class, model_options
+from foretime.evidence.grounds import grounds_of
+from foretime.models import EvidencePart, Model, Part, Sizes, WithEvidence, build_model, model_class, model_options
 from foretime.rules.rule import RuleTable
 from foretime.training.batches import QuestionPool, step_rows
 from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from foretime.training.guidance import wants_rules
 from foretime.training.listeners import Listener, Plan
-from foretime.training.objective import Loss, check_penalties, loss_each, loss_joint
+from foretime.training.objective import Loss, check_penalties, loss_each, loss_joint, penalty_names
 from foretime.training.runs import RunFolder
 
 
@@ -38,19 +40,34 @@ def changed_config(base: Config, changes: dict[str, Any], place: str = "") -> Co
     changed = override(base, changes, place)
     if base.penalties or not changed.penalties:
         return changed
-    return changed.model_copy(update={"penalties": model_class(changed.model).default_penalties | changed.penalties})
+    return changed.model_copy(update={"penalties": default_penalties(changed) | changed.penalties})
+
+
+def default_penalties(config: Config) -> dict[str, float]:
+    """Return the weights of the configured model's penalties, and of those of its evidence."""
+    return {**model_class(config.model).default_penalties, **evidence_penalties(config)}
+
+
+def evidence_penalties(config: Config) -> dict[str, float]:
+    """Return the default weights of the penalties of the evidence, none if it is not used."""
+    own = EvidencePart.default_penalties if config.evidence.use else {}
+    return {f"evidence_{name}": weight for name, weight in own.items()}
 
 
 def complete_config(config: Config) -> Config:
     """Return the configuration with every default of its model and of this machine written out."""
     options = model_options(config.model).model_dump()
-    penalties = config.penalties or dict(model_class(config.model).default_penalties)
+    if config.model.name == "rules" and not config.evidence.use:
+        config = config.model_copy(update={"evidence": config.evidence.model_copy(update={"use": True})})
+    penalties = config.penalties or default_penalties(config)
     # a model of almost nothing tells the names of its penalties before a run is made
-    check_penalties(build_model(config.model, Sizes(1, 2, 1), torch.Generator()), penalties)
+    names = penalty_names(build_model(config.model, Sizes(1, 2, 1), torch.Generator()))
+    check_penalties(names | set(evidence_penalties(config)), penalties)
     training = config.training.model_copy(update={"threads": config.training.threads or os.cpu_count() or 1})
     return config.model_copy(
         update={
             "model": ModelConfig(name=config.model.name, **options),
+            "evidence": config.evidence,
             "penalties": penalties,
             "training": training,
         }
@@ -61,8 +78,9 @@ def new_model(config: Config, dataset: Dataset, rules: RuleTable | None = None) 
     """Return the configured model with the initial weights of the configured seed, guided by rules if there are any."""
     generator = torch.Generator().manual_seed(config.training.seed)
     model = build_model(config.model, sizes_of(dataset), generator)
-    model.take_rules(rules)
-    return model
+    if wants_rules(config):
+        model.take_rules(rules)
+    return WithEvidence(model, grounds_of(dataset, config.evidence, rules)) if config.evidence.use else model
 
 
 def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimizer:
@@ -75,18 +93,27 @@ def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimiz
 class Trainer:
     """Fits one model in one run folder. `fit` may be called again in another process after any interruption."""
 
-    def __init__(self, run: RunFolder, config: Config, dataset: Dataset, listener: Listener) -> None:
+    def __init__(
+        self,
+        run: RunFolder,
+        config: Config,
+        dataset: Dataset,
+        listener: Listener,
+        facts: Facts | None = None,
+        rules: RuleTable | None = None,
+    ) -> None:
+        """Prepare to train on all of train, or on those of its facts that are given."""
         if len(dataset.train) == 0:
             raise DataError("the training split is empty; check the files with foretime data describe")
         torch.set_num_threads(config.training.threads)
         self.run, self.config, self.dataset, self.listener = run, config, dataset, listener
-        self.model = new_model(config, dataset, run.rules(dataset))
+        self.model = new_model(config, dataset, rules)
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
-        events = dataset.train.with_inverses(len(dataset.predicates)).events()
+        events = (facts or dataset.train).with_inverses(len(dataset.predicates)).events()
         each = config.training.softmax == "each"
-        models = [part.model for part in self.model.parts()] if each else [self.model]
-        self._pools = [QuestionPool(events, model.uses_time) for model in models]
+        self._parts = self.model.parts() if each else [Part("", 1.0, self.model)]
+        self._pools = [QuestionPool(events, part.model.uses_time) for part in self._parts]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
 
@@ -123,12 +150,14 @@ class Trainer:
             self._save_now_and_then()
 
     def _step(self, orders: list[np.ndarray[Any, Any]], step: int) -> Loss:
+        parts = self._learning_parts()
         batches = [
             pool.batch(step_rows(order, step, self.steps), self.steps)
-            for pool, order in zip(self._pools, orders, strict=True)
+            for part, pool, order in zip(self._parts, self._pools, orders, strict=True)
+            if part in parts
         ]
         if self.config.training.softmax == "each":
-            loss = loss_each(self.model, batches, self.config.penalties)
+            loss = loss_each(parts, batches, self.config.penalties)
         else:
             loss = loss_joint(self.model, batches[0], self.config.penalties)
         self.optimizer.zero_grad(set_to_none=True)
@@ -136,6 +165,13 @@ class Trainer:
         self.optimizer.step()
         self.model.constrain_()
         return loss
+
+    def _learning_parts(self) -> list[Part]:
+        """Return the parts that learn in this epoch: the evidence has its own, smaller number of epochs."""
+        if self.progress.epoch <= self.config.evidence.epochs:
+            return self._parts
+        others = [part for part in self._parts if not isinstance(part.model, EvidencePart)]
+        return others or self._parts
 
     def _save_now_and_then(self) -> None:
         if time.monotonic() - self._saved_at > self.config.training.checkpoint_seconds:
@@ -184,6 +220,15 @@ class Trainer:
     def _save_last(self) -> None:
         save_checkpoint(self.run.last_file, self.model, self.optimizer, self.progress)
         self._saved_at = time.monotonic()
+
+
+def load_weights(run: RunFolder, model: Model) -> Model:
+    """Return the model with the best weights of a run, or with its last ones if valid has not been ranked yet."""
+    file = run.best_file if run.best_file.exists() else run.last_file
+    if not file.exists():
+        raise RunError(f"{run.path}: nothing is trained yet; go on with foretime train --resume {run.path}")
+    load_checkpoint(file, model)
+    return model.eval()
 
 
 def valid_mrr(model: Model, dataset: Dataset, training: TrainingConfig) -> float:

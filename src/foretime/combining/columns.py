@@ -1,0 +1,149 @@
+"""The columns of a candidate: what the first stage says of it, and what is known of it.
+
+The first stage is fitted on facts that its embeddings have memorised, so it cannot know how far to trust them; what it
+says is therefore one opinion among others here, and the events themselves are counted beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from foretime.config import EvidenceConfig
+from foretime.data.dataset import Dataset
+from foretime.data.facts import Facts, Ids, concatenate
+from foretime.evaluation.filters import KnownAnswers
+from foretime.evidence.grounds import Grounds, grounds_of
+from foretime.evidence.names import NameIndex, name_index
+from foretime.models import Model, Queries, WithEvidence
+
+PROFILE_RUNS = 8
+Columns = NDArray[np.float32]
+
+
+class Shortlist(NamedTuple):
+    """The candidates of some questions one after the other: question k has those from `first[k]` to `first[k + 1]`.
+
+    `ranked` counts those of each question that stand in the order of the first stage; known answers come after them.
+    """
+
+    first: Ids
+    object: Ids
+    ranked: Ids
+
+    @property
+    def question(self) -> Ids:
+        """The question of each candidate, (candidates,)."""
+        return np.repeat(np.arange(len(self.ranked)), np.diff(self.first))
+
+
+@dataclass(frozen=True)
+class Describer:
+    """Describes candidates by the facts of a data set."""
+
+    grounds: Grounds
+    names: NameIndex
+    intervals: bool
+
+    @classmethod
+    def of(cls, dataset: Dataset, model: Model, config: EvidenceConfig) -> Describer:
+        """Return the describer of a data set; a model with evidence shares its grounds."""
+        grounds = model.evidence.grounds if isinstance(model, WithEvidence) else grounds_of(dataset, config)
+        facts = concatenate([dataset.split(split) for split in config.splits])
+        names = name_index(dataset.entities, facts, len(dataset.predicates))
+        return cls(grounds, names, dataset.has_intervals)
+
+    def profiles(self, questions: Facts, shortlist: Shortlist) -> Columns:
+        """Return what is known of each candidate, (candidates, columns); at both ends where facts are intervals."""
+        start, end = questions.known_ends()
+        at_start = self._profile(questions, start, shortlist)
+        return np.hstack([at_start, self._profile(questions, end, shortlist)]) if self.intervals else at_start
+
+    def profile_names(self) -> list[str]:
+        """Return the names of the columns of `profiles`."""
+        from foretime.evidence.profile import COLUMNS
+
+        return [*COLUMNS, *(f"{name} at the end" for name in COLUMNS)] if self.intervals else list(COLUMNS)
+
+    def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Columns:
+        from foretime.evidence.profile import COLUMNS, profile_all
+
+        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
+        past_only = self.grounds.reach.past_only
+        profile_all(
+            self.grounds.index, self.names, past_only, questions.subject, questions.predicate, time,
+            shortlist.first, shortlist.object, out, PROFILE_RUNS,
+        )  # fmt: skip
+        return out
+
+
+def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:
+    """Return the weighted terms of the score of every entity by name, (questions, entities) each.
+
+    The evidence is split into its families. A fact with two ends is scored by the mean of both.
+    """
+    first, second = questions.known_ends()
+    terms = _terms_at(model, questions, first)
+    two = np.flatnonzero(first != second)
+    if model.uses_time and len(two):
+        rows = torch.from_numpy(two)
+        for name, later in _terms_at(model, questions.take(two), second[two]).items():
+            terms[name][rows] = (terms[name][rows] + later) / 2
+    return terms
+
+
+def _terms_at(model: Model, questions: Facts, time: Ids) -> dict[str, Tensor]:
+    queries = Queries(*(torch.from_numpy(column) for column in (questions.subject, questions.predicate, time)))
+    if not isinstance(model, WithEvidence):
+        return {term.name: term.weight * term.scores for term in model.score_terms(queries)}
+    terms = {term.name: term.weight * term.scores for term in model.base.score_terms(queries)}
+    return terms | model.evidence.score_families(queries)
+
+
+def shortlist_of(scores: Tensor, questions: Facts, known: KnownAnswers, top: int) -> Shortlist:
+    """Return the best candidates of each question that are not known yet, and behind them the known ones.
+
+    `scores`, (questions, entities), is left as it is.
+    """
+    row, column = known.answers(questions)
+    masked = scores.clone()
+    masked[torch.from_numpy(row), torch.from_numpy(column)] = -torch.inf
+    best, place = masked.topk(min(top, scores.shape[1]), dim=1)
+    open_ = (best > -torch.inf).numpy()
+    ranked = open_.sum(1)
+    known_count = np.bincount(row, minlength=len(scores))
+    first = np.append(0, np.cumsum(ranked + known_count))
+    objects = np.empty(first[-1], dtype=np.int64)
+    is_known = np.arange(first[-1]) - np.repeat(first[:-1], ranked + known_count) >= np.repeat(
+        ranked, ranked + known_count
+    )
+    objects[~is_known] = place.numpy()[open_]
+    objects[is_known] = column[np.argsort(row, kind="stable")]
+    return Shortlist(first, objects, ranked)
+
+
+def term_columns(terms: dict[str, Tensor], shortlist: Shortlist) -> tuple[list[str], Columns]:
+    """Return what the first stage says of each candidate, (candidates, columns), and the names of the columns.
+
+    Of each term and of the whole: the score and how far it is below the best of the shortlist; of the whole also its
+    logarithmic probability and the position.
+    """
+    question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
+    total = torch.stack(list(terms.values())).sum(0)
+    names, columns = ["log_probability"], [torch.log_softmax(total, 1)[question, object_].numpy()]
+    place = np.arange(len(shortlist.object)) - shortlist.first[shortlist.question]
+    ranked = place < shortlist.ranked[shortlist.question]
+    for name, scores in {"score": total, **terms}.items():
+        chosen = scores[question, object_].numpy()
+        best = np.full(len(shortlist.ranked), -np.inf, dtype=np.float32)
+        np.maximum.at(best, shortlist.question[ranked], chosen[ranked])
+        names += [name, f"{name} below the best"]
+        columns += [chosen, best[shortlist.question] - chosen]
+    names.append("position")
+    columns.append(place.astype(np.float32))
+    return names, np.stack(columns, axis=1)

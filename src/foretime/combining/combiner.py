@@ -1,0 +1,163 @@
+"""Gradient-boosted trees over the columns of candidates: fitted, applied, saved as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from foretime.combining.columns import Columns, Describer, Shortlist, score_each_term, shortlist_of, term_columns
+from foretime.config import CombinerConfig
+from foretime.data.facts import Facts, Ids
+from foretime.errors import RunError
+from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.ranking import batches
+from foretime.files import write_text
+from foretime.models import Model
+
+if TYPE_CHECKING:
+    from lightgbm import Booster
+
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Described candidates of questions that the first stage has not seen: what a combiner is fitted on.
+
+    `columns` is (candidates, columns), `right` says which candidates are true, `sizes` how many each question has.
+    """
+
+    names: list[str]
+    columns: Columns
+    right: NDArray[np.int8]
+    sizes: Ids
+
+
+def join(parts: list[Examples]) -> Examples:
+    """Return the examples of all parts, one part after the other."""
+    return Examples(
+        parts[0].names,
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.right for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
+    )
+
+
+@torch.inference_mode()
+def examples_of(model: Model, describer: Describer, facts: Facts, known: KnownAnswers, top: int) -> Examples:
+    """Return the examples that facts ask for; `facts` hold the inverses, `known` is what the first stage has seen.
+
+    Facts with the same question are one question with several true candidates. A question whose answers are not among
+    its best candidates teaches nothing and is left out.
+    """
+    questions, answers = _grouped(facts)
+    parts: list[Examples] = []
+    for rows, batch in batches(questions, BATCH):
+        terms = score_each_term(model, batch)
+        shortlist = _open_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, known, top))
+        right = _is_answer(shortlist, answers, rows.start)
+        names, columns = describe(describer, terms, batch, shortlist)
+        useful = np.bincount(shortlist.question, weights=right, minlength=len(batch)) > 0
+        kept = useful[shortlist.question]
+        parts.append(Examples(names, columns[kept], right[kept], np.diff(shortlist.first)[useful]))
+    return join(parts)
+
+
+def describe(
+    describer: Describer, terms: dict[str, torch.Tensor], questions: Facts, shortlist: Shortlist
+) -> tuple[list[str], Columns]:
+    """Return all columns of the candidates, (candidates, columns), and their names."""
+    names, said = term_columns(terms, shortlist)
+    return names + describer.profile_names(), np.hstack([said, describer.profiles(questions, shortlist)])
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """A fitted second stage."""
+
+    booster: Booster
+    top: int
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that it was fitted on."""
+        return [name.replace("_at_the_end", " at the end") for name in self.booster.feature_name()]
+
+    def score(self, columns: Columns) -> NDArray[np.float64]:
+        """Return the score of each candidate, (candidates,)."""
+        return np.asarray(self.booster.predict(columns), dtype=np.float64)
+
+    def contributions(self, columns: Columns) -> NDArray[np.float64]:
+        """Return what each column adds to the score of each candidate, (candidates, columns + 1), the base last."""
+        return np.asarray(self.booster.predict(columns, pred_contrib=True), dtype=np.float64)
+
+    def save(self, path: Path) -> None:
+        """Write the trees as text."""
+        write_text(path, f"top={self.top}\n{self.booster.model_to_string()}")
+
+    @classmethod
+    def load(cls, path: Path) -> Combiner:
+        """Return the combiner in a file."""
+        from lightgbm import Booster
+        from lightgbm.basic import LightGBMError
+
+        try:
+            head, _, body = path.read_text(encoding="utf-8").partition("\n")
+            return cls(Booster(model_str=body), int(head.removeprefix("top=")))
+        except (ValueError, LightGBMError) as error:
+            raise RunError(f"{path}: damaged, it is no combiner: {error}") from None
+
+
+def fit(examples: Examples, config: CombinerConfig, seed: int, threads: int) -> Combiner:
+    """Return the combiner that orders the examples best."""
+    import lightgbm
+
+    data = lightgbm.Dataset(
+        examples.columns, label=examples.right, group=examples.sizes, feature_name=_plain(examples.names)
+    )
+    settings: dict[str, Any] = {
+        "objective": "lambdarank",
+        "num_leaves": config.leaves,
+        "learning_rate": config.learning_rate,
+        "min_data_in_leaf": config.leaf_candidates,
+        "feature_fraction": config.column_share,
+        "lambdarank_truncation_level": 30,
+        "max_bin": 127,
+        "seed": seed,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": threads,
+        "verbosity": -1,
+    }
+    return Combiner(lightgbm.train(settings, data, num_boost_round=config.trees), config.top)
+
+
+def _plain(names: list[str]) -> list[str]:
+    return [name.replace(" ", "_") for name in names]
+
+
+def _grouped(facts: Facts) -> tuple[Facts, NDArray[np.int64]]:
+    """Return the distinct questions of facts, and (question, answer) rows, (answers, 2), sorted."""
+    keys = np.stack([facts.subject, facts.predicate, facts.start, facts.end])
+    distinct, question = np.unique(keys, axis=1, return_inverse=True)
+    zeros = np.zeros_like(distinct[0])
+    answers = np.unique(np.stack([question, facts.object], axis=1), axis=0)
+    return Facts(distinct[0], distinct[1], zeros, distinct[2], distinct[3]), answers
+
+
+def _open_only(shortlist: Shortlist) -> Shortlist:
+    """Return the shortlist without its known answers."""
+    place = np.arange(len(shortlist.object)) - shortlist.first[shortlist.question]
+    kept = place < shortlist.ranked[shortlist.question]
+    return Shortlist(np.append(0, np.cumsum(shortlist.ranked)), shortlist.object[kept], shortlist.ranked)
+
+
+def _is_answer(shortlist: Shortlist, answers: NDArray[np.int64], first_question: int) -> NDArray[np.int8]:
+    width = int(max(answers[:, 1].max(initial=0), shortlist.object.max(initial=0))) + 1
+    true = answers[:, 0] * width + answers[:, 1]
+    return np.isin((shortlist.question + first_question) * width + shortlist.object, true).astype(np.int8)

@@ -1,0 +1,1 @@
+"""Evidence: grounded rules that score candidates, and the reasons that they give."""

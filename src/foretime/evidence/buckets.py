@@ -1,0 +1,72 @@
+"""The buckets of distances, counts and affinities in plain Python: their numbers, their bounds, and their words.
+
+The numbers are those of `kernels`, which a test compares with these.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from foretime.evidence.families import AFFINITIES, COUNTS, OFFSET_EDGES
+
+_SIDE: Final = len(OFFSET_EDGES) + 1
+_FIRST_AFFINITY: Final = 0.125
+
+
+def offset_bucket(distance: int) -> int:
+    """Return the feature of a signed distance in steps: 0 for the same step, then before, then after."""
+    if distance == 0:
+        return 0
+    bucket = 1 + sum(abs(distance) > edge for edge in OFFSET_EDGES)
+    return bucket if distance < 0 else bucket + _SIDE
+
+
+def count_bucket(count: int) -> int:
+    """Return the feature of a count from 1 on."""
+    return min((count - 1).bit_length(), COUNTS - 1)
+
+
+def affinity_bucket(affinity: float) -> int:
+    """Return the feature of an affinity."""
+    return sum(affinity >= _FIRST_AFFINITY * 2**bucket for bucket in range(AFFINITIES - 1))
+
+
+def offset_bounds(distance: int) -> tuple[int, int | None]:
+    """Return the least and the greatest number of steps in the bucket of a distance, none for the last bucket."""
+    if distance == 0:
+        return 0, 0
+    edges = (0, *OFFSET_EDGES, None)
+    place = next(i for i, edge in enumerate(edges) if edge is None or abs(distance) <= edge)
+    before = edges[place - 1]
+    return (before or 0) + 1, edges[place]
+
+
+def offset_words(distance: int, unit: str = "step", bucket: bool = True) -> str:
+    """Return a distance in words, with its bucket if that is wanted: `the same day`, `12 days before (8–14)`."""
+    if distance == 0:
+        return f"the same {unit}"
+    far = abs(distance)
+    words = f"{far:,} {unit}{'' if far == 1 else 's'} {'before' if distance < 0 else 'after'}"
+    return words + (_range_words(*offset_bounds(distance)) if bucket else "")
+
+
+def count_words(count: int, bucket: bool = True) -> str:
+    """Return a count in words, with its bucket if that is wanted: `once`, `37 times (33–64)`."""
+    if count <= 2:
+        return ("once", "twice")[count - 1]
+    place = count_bucket(count)
+    low, high = 2 ** (place - 1) + 1, None if place == COUNTS - 1 else 2**place
+    return f"{count:,} times" + (_range_words(low, high) if bucket else "")
+
+
+def affinity_words(affinity: float, bucket: bool = True) -> str:
+    """Return an affinity in words, with its bucket if that is wanted: `affinity 2.31 (2–4)`."""
+    place = affinity_bucket(affinity)
+    low = 0.0 if place == 0 else _FIRST_AFFINITY * 2 ** (place - 1)
+    high = None if place == AFFINITIES - 1 else _FIRST_AFFINITY * 2**place
+    return f"affinity {affinity:.2f}" + (_range_words(low, high) if bucket else "")
+
+
+def _range_words(low: float, high: float | None) -> str:
+    """Return a bucket in brackets, nothing for one of a single number."""
+    return "" if low == high else f" ({low:g} and more)" if high is None else f" ({low:g}–{high:g})"

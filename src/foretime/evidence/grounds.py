@@ -1,0 +1,85 @@
+"""The grounds of a data set: everything that the evidence of its questions is read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.config import EvidenceConfig, FamilyName
+from foretime.data.dataset import Dataset
+from foretime.data.facts import concatenate
+from foretime.evidence.families import FEATURES, RULED, Reach
+from foretime.evidence.index import EvidenceIndex, evidence_index
+from foretime.evidence.vocabulary import Vocabulary, rule_vocabulary
+from foretime.rules.rule import RuleTable
+
+FAMILY_NAMES: tuple[FamilyName, ...] = get_args(FamilyName)
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """An index of events, the rules with weights of their own, and how far to look."""
+
+    entities: int
+    index: EvidenceIndex
+    vocabulary: Vocabulary
+    reach: Reach
+
+    @property
+    def weights(self) -> int:
+        """How many weights the evidence has: of features, of (predicate, feature) pairs, of rules."""
+        rules = RULED * len(self.vocabulary.pair_body) + len(self.vocabulary.path_body)
+        return FEATURES * (1 + 2 * self.index.predicates) + rules
+
+    def score(self, weights: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
+        """Return the evidence of every entity as the object of each question, (questions, entities)."""
+        scores = np.zeros((len(subject), self.entities), dtype=np.float32)
+        self._walk(weights[None], scores, False, subject, predicate, time)
+        return scores
+
+    def gradient(self, scores: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
+        """Return the gradient of the weights, given that of the scores, (questions, entities)."""
+        from foretime.evidence.kernels import RUNS
+
+        tables = np.zeros((RUNS, self.weights), dtype=np.float32)
+        self._walk(tables, scores, True, subject, predicate, time)
+        return np.asarray(tables.sum(0))
+
+    def by_family(self) -> dict[str, Grounds]:
+        """Return the grounds of each family in use on its own."""
+        used = {name for name in FAMILY_NAMES if getattr(self.reach, name)}
+        return {
+            name: replace(self, reach=self.reach._replace(**{other: other == name for other in FAMILY_NAMES}))
+            for name in FAMILY_NAMES
+            if name in used
+        }
+
+    def _walk(self, tables: Floats, scores: Floats, learn: bool, subject: Ids, predicate: Ids, time: Ids) -> None:
+        from foretime.evidence.kernels import walk_all  # numba is slow to load, and not every command walks
+
+        walk_all(self.index, self.vocabulary, self.reach, tables, scores, learn, subject, predicate, time)
+
+
+def grounds_of(dataset: Dataset, config: EvidenceConfig, rules: RuleTable | None = None) -> Grounds:
+    """Return the grounds of a data set; `rules` are mined ones, of which the paths are used."""
+    facts = concatenate([dataset.split(split) for split in config.splits])
+    index = evidence_index(facts, len(dataset.entities), len(dataset.predicates), len(dataset.timeline))
+    paths = rules if "path" in config.families else None
+    return Grounds(
+        entities=len(dataset.entities),
+        index=index,
+        vocabulary=rule_vocabulary(index, config.pair_support, paths, config.path_rules),
+        reach=Reach(
+            past_only=config.past_only,
+            object_window=config.object_window,
+            active_window=config.active_window,
+            path_window=config.path_window,
+            path_events=config.path_events,
+            **{name: name in config.families for name in FAMILY_NAMES},
+        ),
+    )

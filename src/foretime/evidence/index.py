@@ -1,0 +1,158 @@
+"""The events that may speak for an answer, sorted in the five ways in which the evidence looks them up.
+
+Every event stands here twice, as itself and as its inverse. An interval is two events, one at each known end, and each
+knows its `twin`, the step of the other end, because a fact asked about must not be its own evidence by either end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.data.facts import Facts, Ids
+
+Ints = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+
+
+class EvidenceIndex(NamedTuple):
+    """Events with inverses. An offset column has one entry more than it has owners: owner k has `o[k] … o[k+1]`.
+
+    By pair: subject x has the pairs `node[x] …`, sorted by `other`; a pair has the groups `pair[k] …`, one for each
+    `group_predicate`; a group has the events `group[g] …`, sorted by `time`. `first_met` is the first step of a pair,
+    and `met` the same numbers sorted within each subject: how many partners it had at a step is a binary search.
+    By object of a predicate: predicate p has the slots `head[p] …`, sorted by `slot_object`; a slot has the events
+    `slot[j] …`, sorted by `slot_time`.
+    By predicate and step: p has the events `said[p] …`, sorted by `said_time`.
+    By step: step t has the events `step[t] …`.
+    By object: y has the events `around[y] …`, sorted by `around_time`.
+    """
+
+    predicates: int
+    steps: int
+    node: Offsets
+    other: Ints
+    pair: Offsets
+    first_met: Ints
+    met: Ints
+    group_predicate: Ints
+    group: Offsets
+    time: Ints
+    twin: Ints
+    head: Offsets
+    slot_object: Ints
+    slot: Offsets
+    slot_time: Ints
+    slot_subject: Ints
+    said: Offsets
+    said_time: Ints
+    said_object: Ints
+    said_subject: Ints
+    step: Offsets
+    step_object: Ints
+    step_subject: Ints
+    around: Offsets
+    around_time: Ints
+    around_other: Ints
+    around_predicate: Ints
+    around_twin: Ints
+
+
+class _Rows(NamedTuple):
+    subject: Ids
+    predicate: Ids
+    object: Ids
+    time: Ids
+    twin: Ids
+
+
+def evidence_index(facts: Facts, entities: int, predicates: int, steps: int) -> EvidenceIndex:
+    """Return the index of the facts; `predicates` counts them without inverses."""
+    rows = _rows(facts.with_inverses(predicates))
+    by_pair = _sorted(rows, [rows.twin, rows.time, rows.predicate, rows.object, rows.subject])
+    pair_begin = _begins(by_pair.subject, by_pair.object)
+    group_begin = _begins(by_pair.subject, by_pair.object, by_pair.predicate)
+    node = _offsets(by_pair.subject[pair_begin], entities)
+    first_met = np.minimum.reduceat(by_pair.time, pair_begin) if len(pair_begin) else np.empty(0, dtype=np.int64)
+    by_object = _sorted(rows, [rows.time, rows.object, rows.predicate])
+    slot_begin = _begins(by_object.predicate, by_object.object)
+    by_predicate = _sorted(rows, [rows.time, rows.predicate])
+    by_step = _sorted(rows, [rows.object, rows.time])
+    by_entity = _sorted(rows, [rows.time, rows.object])
+    return EvidenceIndex(
+        predicates=predicates,
+        steps=steps,
+        node=node,
+        other=_small(by_pair.object[pair_begin]),
+        pair=_closed(np.searchsorted(group_begin, pair_begin), len(group_begin)),
+        first_met=_small(first_met),
+        met=_small(first_met[np.lexsort([first_met, by_pair.subject[pair_begin]])]),
+        group_predicate=_small(by_pair.predicate[group_begin]),
+        group=_closed(group_begin, len(by_pair.time)),
+        time=_small(by_pair.time),
+        twin=_small(by_pair.twin),
+        head=_offsets(by_object.predicate[slot_begin], 2 * predicates),
+        slot_object=_small(by_object.object[slot_begin]),
+        slot=_closed(slot_begin, len(by_object.time)),
+        slot_time=_small(by_object.time),
+        slot_subject=_small(by_object.subject),
+        said=_offsets(by_predicate.predicate, 2 * predicates),
+        said_time=_small(by_predicate.time),
+        said_object=_small(by_predicate.object),
+        said_subject=_small(by_predicate.subject),
+        step=_offsets(by_step.time, steps),
+        step_object=_small(by_step.object),
+        step_subject=_small(by_step.subject),
+        around=_offsets(by_entity.object, entities),
+        around_time=_small(by_entity.time),
+        around_other=_small(by_entity.subject),
+        around_predicate=_small(by_entity.predicate),
+        around_twin=_small(by_entity.twin),
+    )
+
+
+def _rows(facts: Facts) -> _Rows:
+    """Return one row for each known end of each fact, with the other end as its twin (itself if there is none)."""
+    first, second = facts.known_ends()
+    two = np.flatnonzero(first != second)
+
+    def twice(column: Ids) -> Ids:
+        return np.concatenate([column, column[two]])
+
+    return _Rows(
+        twice(facts.subject),
+        twice(facts.predicate),
+        twice(facts.object),
+        np.concatenate([first, second[two]]),
+        np.concatenate([second, first[two]]),
+    )
+
+
+def _sorted(rows: _Rows, keys: list[Ids]) -> _Rows:
+    """Return the rows sorted by the keys, the last key first."""
+    order = np.lexsort(keys)
+    return _Rows(*(column[order] for column in rows))
+
+
+def _begins(*columns: Ids) -> Offsets:
+    """Return where each run of equal values begins in sorted columns."""
+    new = np.zeros(len(columns[0]), dtype=bool)
+    new[:1] = True
+    for column in columns:
+        new[1:] |= np.diff(column) != 0
+    return np.flatnonzero(new)
+
+
+def _closed(begins: Offsets, end: int) -> Offsets:
+    return np.append(begins, end).astype(np.int64)
+
+
+def _offsets(ids: Ids, count: int) -> Offsets:
+    """Return where each id's run begins in the sorted ids, and where the last one ends."""
+    return np.searchsorted(ids, np.arange(count + 1)).astype(np.int64)
+
+
+def _small(column: Ids) -> Ints:
+    return column.astype(np.int32)

@@ -1,0 +1,70 @@
+"""Which rules have weights of their own: pair rules that the graph has met, path rules that the miner has found."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foretime.data.facts import inverse
+from foretime.evidence.index import EvidenceIndex, Ints, Offsets
+from foretime.rules.rule import NO_SECOND, RuleTable
+
+
+class Vocabulary(NamedTuple):
+    """Which rules have weights of their own.
+
+    Predicate p has the pair rules `pair[p] …`, sorted by `pair_body`, and the path rules `path[p] …`, sorted by
+    `path_body`, which is (first predicate) · (all predicates) + (second predicate).
+    """
+
+    pair: Offsets
+    pair_body: Ints
+    path: Offsets
+    path_body: Offsets
+
+
+def rule_vocabulary(index: EvidenceIndex, pair_support: int, rules: RuleTable | None, path_rules: int) -> Vocabulary:
+    """Return the rules of the evidence; `rules` are mined ones, of which the paths are taken."""
+    every = 2 * index.predicates
+    head, body = _pair_rules(index, pair_support)
+    path_head, path_body = _path_rules(rules, path_rules, every)
+    return Vocabulary(
+        pair=_offsets(head, every),
+        pair_body=body.astype(np.int32),
+        path=_offsets(path_head, every),
+        path_body=path_body,
+    )
+
+
+def _pair_rules(index: EvidenceIndex, support: int) -> tuple[Offsets, Offsets]:
+    """Return the predicates that at least `support` pairs have both of, (rules,) each, sorted by head and body."""
+    every = 2 * index.predicates
+    predicate = index.group_predicate.astype(np.int64)
+    size = np.diff(index.pair)  # predicates of each pair
+    own = np.repeat(size, size)  # (groups,): how many predicates its pair has
+    head = np.repeat(predicate, own)
+    first = np.repeat(np.repeat(index.pair[:-1], size), own)
+    place = np.arange(len(head)) - np.repeat(np.cumsum(own) - own, own)
+    keys, count = np.unique(head * every + predicate[first + place], return_counts=True)
+    kept = keys[count >= support]
+    return kept // every, kept % every
+
+
+def _path_rules(rules: RuleTable | None, at_most: int, every: int) -> tuple[Offsets, Offsets]:
+    """Return the heads and bodies of the most confident path rules in both directions, sorted by head and body."""
+    if rules is None or at_most == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    paths = rules.take((rules.second != NO_SECOND) & (rules.shape == "path"))
+    best = paths.take(np.argsort(-paths.confidence, kind="stable")[:at_most])
+    predicates = every // 2
+
+    mirror = [inverse(ids, predicates) for ids in (best.head, best.first, best.second)]
+    head = np.concatenate([best.head, mirror[0]])
+    body = np.concatenate([best.first * every + best.second, mirror[2] * every + mirror[1]])
+    keys = np.unique(np.stack([head, body]), axis=1)
+    return keys[0], keys[1]
+
+
+def _offsets(heads: Offsets, count: int) -> Offsets:
+    return np.searchsorted(heads, np.arange(count + 1)).astype(np.int64)

@@ -1,0 +1,193 @@
+"""Explanations: why an answer has its score, down to the events and the learned weights, and why not another one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from foretime.data.facts import inverse
+from foretime.errors import QuestionError
+from foretime.evaluation.pieces import PIECES, Piece
+from foretime.evidence.counting import count_pair_rule
+from foretime.evidence.families import PAIR_OFFSET
+from foretime.evidence.reasons import ReasonFinder
+from foretime.explaining.explanation import EVIDENCE, Contribution, Explanation, ReasonPart, ShownReason
+from foretime.explaining.wording import Asked, Wording
+from foretime.models import EvidencePart, Model, WithEvidence
+from foretime.predict import Answer, Known, Predictor, Question
+from foretime.training import RunFolder
+
+__all__ = ["Contribution", "Explainer", "Explanation", "ShownReason"]
+
+NO_EVIDENCE = (
+    "no reasons: this run was trained without evidence; train with --set evidence.use=true, and grounded rules are a "
+    "term of the score that can be taken apart"
+)
+TIMES = ("time", "start", "end")
+_FIRST_TRY = 100
+"""An answer is looked for among this many of the best ones, before all of them are listed."""
+_TOLERANCE = 1e-4
+"""How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
+
+
+class Explainer:
+    """Explains the answers of a run."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+        self._evidence = evidence_of(predictor.model)
+        self._wording = Wording(predictor.dataset)
+        if self._evidence is not None:
+            self._finder = ReasonFinder(self._evidence.grounds, self._evidence.weights.detach().numpy())
+
+    @classmethod
+    def open(cls, run: RunFolder | Path | str) -> Explainer:
+        """Return the explainer of a run folder."""
+        return cls(Predictor.open(run))
+
+    def explain(
+        self, *, rival: str | None = None, piece: Piece = "object", known: Known = "mark", top: int = 10,
+        **pieces: str | None,
+    ) -> Explanation:  # fmt: skip
+        """Return why a fact has its score, and with a `rival`, why its answer and not that one.
+
+        `pieces` are those of a `Question`. If one is left out, the best answer for it is explained; with `known`
+        `hide`, the best that train and valid do not know. If all are given, `piece` is the answer, whose rank is told
+        and which `rival` competes with. The rules of the first `top` reasons are counted; all reasons are there.
+        """
+        question, name = self._asked(Question(**pieces), piece)
+        self.predictor.check(question)
+        answer = self._best(question, known) if name is None else self._place(question, name)
+        explanation = self.explain_answer(question, answer, top)
+        if rival is None:
+            return explanation
+        if self._same(question.open_piece(), rival, answer.name):
+            raise QuestionError(f"{rival!r} is the answer itself; name another one to compare it with")
+        return replace(explanation, rival=self.explain_answer(question, self._place(question, rival), top))
+
+    def explain_answer(self, question: Question, answer: Answer, top: int = 10) -> Explanation:
+        """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
+        piece = question.open_piece()
+        reasons = self._reasons(question, answer.name, top)
+        terms = dict(answer.terms)
+        if self._evidence is not None:
+            terms[EVIDENCE] = math.fsum(reason.contribution for reason in reasons)
+            _check_sum(terms[EVIDENCE], answer, reasons)
+        return Explanation(
+            question=_filled(question, piece, answer.name),
+            piece=piece,
+            answer=answer.name,
+            rank=answer.rank,
+            confidence=answer.confidence,
+            known=answer.known,
+            terms=terms,
+            reasons=tuple(reasons),
+            note=self.note,
+        )
+
+    def reasons_for(self, question: Question, answer: Answer, count: int) -> list[ShownReason]:
+        """Return the first reasons of an answer of the predictor, with rules that are not counted."""
+        return list(self.explain_answer(question, answer, top=0).reasons[:count])
+
+    @property
+    def note(self) -> str | None:
+        """What a reader should know of all explanations of the run."""
+        return NO_EVIDENCE if self._evidence is None else None
+
+    def _asked(self, question: Question, piece: Piece) -> tuple[Question, str | None]:
+        """Return a question with one open piece, and what was given for that piece if everything was."""
+        if piece not in PIECES:
+            raise QuestionError(f"piece is {piece!r}; it may be {', '.join(PIECES[:-1])} or {PIECES[-1]}")
+        times = any(getattr(question, name) is not None for name in TIMES)
+        if not times or None in (question.subject, question.predicate, question.object):
+            return question, None
+        if piece == "time" and question.time is None:
+            raise QuestionError("only one time can be the answer, not a start and an end; give it as the time")
+        given = cast(str, getattr(question, piece))
+        if piece == "time" and (question.start is not None or question.end is not None):
+            raise QuestionError("give either a time, or a start and an end, not both")
+        return replace(question, **{piece: None}), str(given)
+
+    def _best(self, question: Question, known: Known) -> Answer:
+        answers = self.predictor.complete_many([question], top=1, known=known)[0]
+        if not answers:
+            raise QuestionError("train and valid know every answer to this question; do not hide them")
+        return answers[0]
+
+    def _place(self, question: Question, name: str) -> Answer:
+        """Return the answer of a name, wherever it stands among all."""
+        piece, dataset = question.open_piece(), self.predictor.dataset
+        if piece == "time":
+            name = dataset.timeline.label(dataset.timeline.step(name))
+        else:
+            (dataset.predicates if piece == "predicate" else dataset.entities).id(name)
+        for top in (_FIRST_TRY, max(len(dataset.entities), len(dataset.predicates), len(dataset.timeline))):
+            answers = self.predictor.complete_many([question], top=top)[0]
+            found = next((answer for answer in answers if answer.name == name), None)
+            if found is not None:
+                return found
+        raise QuestionError(f"{name!r} is not among the answers")
+
+    def _same(self, piece: Piece, rival: str, name: str) -> bool:
+        timeline = self.predictor.dataset.timeline
+        return timeline.step(rival) == timeline.step(name) if piece == "time" else rival == name
+
+    def _reasons(self, question: Question, name: str, top: int) -> list[ShownReason]:
+        if self._evidence is None:
+            return []
+        asked = self._ids(question, name)
+        times = list(asked.times.values())
+        found = self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1])
+        reasons = self._wording.show(asked, found)
+        return [*(self._counted(asked, reason) for reason in reasons[:top]), *reasons[top:]]
+
+    def _ids(self, question: Question, name: str) -> Asked:
+        """Return the ids of a whole fact, as the question for its object that the model scores it by."""
+        piece, dataset = question.open_piece(), self.predictor.dataset
+        fact = replace(question, **{piece: name})
+        steps = [None if (time := getattr(fact, end)) is None else dataset.timeline.step(str(time)) for end in TIMES]
+        known = {end: step for end, step in zip(TIMES, steps, strict=True) if step is not None}
+        times = known if len(set(known.values())) == 2 else {"": next(iter(known.values()))}
+        subject, object_ = (dataset.entities.id(cast(str, label)) for label in (fact.subject, fact.object))
+        predicate = dataset.predicates.id(cast(str, fact.predicate))
+        if piece == "subject":
+            subject, predicate, object_ = object_, inverse(predicate, len(dataset.predicates)), subject
+        return Asked(subject, predicate, object_, times, self._finder.reach.past_only)
+
+    def _counted(self, asked: Asked, reason: ShownReason) -> ShownReason:
+        """Return a reason of a pair rule with the rule counted at each distance."""
+        if reason.kind != "pair":
+            return reason
+        body = cast(int, reason.key[1])
+
+        def counted(part: ReasonPart) -> ReasonPart:
+            if part.family != PAIR_OFFSET.name:
+                return part
+            count = count_pair_rule(self._finder.index, asked.predicate, body, int(part.value))
+            return replace(part, support=count.support, body_count=count.body_count)
+
+        return replace(reason, parts=tuple(counted(part) for part in reason.parts))
+
+
+def evidence_of(model: Model) -> EvidencePart | None:
+    """Return the evidence within a model, if there is any."""
+    if isinstance(model, WithEvidence):
+        return model.evidence
+    return model if isinstance(model, EvidencePart) else None
+
+
+def _filled(question: Question, piece: Piece, name: str) -> dict[str, str]:
+    """Return the whole fact on labels."""
+    values = {field: getattr(question, field) for field in ("subject", "predicate", "object", *TIMES)}
+    return {field: str(value) for field, value in {**values, piece: name}.items() if value is not None}
+
+
+def _check_sum(total: float, answer: Answer, reasons: list[ShownReason]) -> None:
+    """Raise if the reasons do not add up to what the model says: an explanation of another score is none."""
+    size = 1 + math.fsum(abs(part.contribution) for reason in reasons for part in reason.parts)
+    if abs(total - answer.terms[EVIDENCE]) > _TOLERANCE * size:
+        raise RuntimeError(
+            f"the reasons of {answer.name!r} add up to {total}, but its evidence is {answer.terms[EVIDENCE]}"
+        )

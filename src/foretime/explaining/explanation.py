@@ -1,0 +1,291 @@
+"""What an explanation is: the score of an answer taken apart until events and learned weights are left.
+
+Every total here is `math.fsum` of what it consists of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+from foretime.explaining.rounding import units_of, written
+
+Mark = Literal["cause", "companion", "effect"]
+EVIDENCE = "evidence"
+"""The term of the score that reasons add up to."""
+IN_TWOS = ("affinity", "path")
+"""The kinds of reasons whose events come in twos: from the subject to a third, and from there to the answer."""
+
+
+class GroundedEvent(NamedTuple):
+    """A dated event that grounds a reason.
+
+    `mark` says where it lies from the time asked about: a `cause` before, a `companion` at the same step, an `effect`
+    after it. `end` is `start` or `end` where a fact with two ends is asked about.
+    """
+
+    mark: Mark
+    subject: str
+    predicate: str
+    object: str
+    time: str
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class ReasonPart:
+    """One feature of a reason: what it says, and its learned weights.
+
+    Its contribution is `share` · (`shared` + `predicate` + `rule`): the weight that all predicates share, the
+    predicate's own and the rule's own. `support` of `body_count` events of the body have the head at this distance.
+    """
+
+    family: str
+    value: float
+    """The signed distance in steps, the count, or the affinity; `says` has it in words."""
+    says: str
+    end: str
+    share: float
+    shared: float
+    predicate: float
+    rule: float
+    statement: str | None = None
+    support: int | None = None
+    body_count: int | None = None
+
+    @property
+    def contribution(self) -> float:
+        """What it adds to the score."""
+        return self.share * math.fsum((self.shared, self.predicate, self.rule))
+
+    @property
+    def confidence(self) -> float | None:
+        """The share of the body's events that have the head, where it was counted."""
+        return self.support / self.body_count if self.support is not None and self.body_count else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the part as plain values for JSON."""
+        return {**asdict(self), "confidence": self.confidence, "contribution": self.contribution}
+
+
+@dataclass(frozen=True)
+class ShownReason:
+    """Everything that one rule body says for or against an answer."""
+
+    kind: str
+    """`pair`, `object`, `active`, `affinity` or `path`."""
+    title: str
+    """What it is, for any answer to the question; `sentence` tells it of this one."""
+    sentence: str
+    rule: str | None
+    """The rule in the notation of `foretime rules`, with the times of its strongest part; none if it is of no rule."""
+    parts: tuple[ReasonPart, ...]
+    events: tuple[GroundedEvent, ...]
+    groundings: int
+    """How many events (partners, paths) there are in all; `events` are the nearest."""
+    key: tuple[str | int, ...] = ()
+    """What makes it the same reason for another answer."""
+
+    @property
+    def contribution(self) -> float:
+        """What it adds to the score."""
+        return math.fsum(part.contribution for part in self.parts)
+
+    @property
+    def brief(self) -> str:
+        """The contribution and the sentence in one line."""
+        return f"{written(units_of(self.contribution), sign=True)} {self.sentence}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reason as plain values for JSON."""
+        return {
+            "kind": self.kind,
+            "sentence": self.sentence,
+            "contribution": self.contribution,
+            "rule": self.rule,
+            "parts": [part.to_dict() for part in self.parts],
+            "groundings": self.groundings,
+            "events": [event._asdict() for event in self.events],
+        }
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one column adds to the score of the second stage."""
+
+    column: str
+    value: float
+    contribution: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contribution as plain values for JSON."""
+        return asdict(self)
+
+
+class Difference(NamedTuple):
+    """What one summand gives to the answer and to its rival."""
+
+    name: str
+    answer: float
+    rival: float
+
+    @property
+    def difference(self) -> float:
+        """By how much the answer has more."""
+        return self.answer - self.rival
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as plain values for JSON."""
+        return {**self._asdict(), "difference": self.difference}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why an answer has the score that it has."""
+
+    question: dict[str, str]
+    """The whole fact on labels: subject, predicate, object, and time or start and end."""
+    piece: str
+    """The piece of the question that is the answer."""
+    answer: str
+    rank: int
+    confidence: float | None
+    known: str | None
+    terms: dict[str, float]
+    """The terms of the score by name; that of the evidence is the sum of the reasons."""
+    reasons: tuple[ShownReason, ...] = ()
+    """Those with the largest contribution, for or against, first."""
+    note: str | None = None
+    """What a reader should know of the explanation itself, such as that there is no evidence in the run."""
+    second_stage: Sequence[Contribution] | None = None
+    """Where a second stage has ordered the answers: what each of its columns adds to `second_stage_base`."""
+    second_stage_base: float = 0.0
+    rival: Explanation | None = None
+    """The explanation of the answer that this one is compared with."""
+
+    @property
+    def score(self) -> float:
+        """The sum of the terms."""
+        return math.fsum(self.terms.values())
+
+    @property
+    def second_stage_score(self) -> float | None:
+        """The score of the second stage: its base and what its columns add."""
+        if self.second_stage is None:
+            return None
+        return math.fsum([self.second_stage_base, *(column.contribution for column in self.second_stage)])
+
+    def sorted_second_stage(self) -> list[Contribution]:
+        """Return the contributions of the second stage, the largest first."""
+        return sorted(self.second_stage or [], key=lambda column: -abs(column.contribution))
+
+    def to_dict(self, top: int | None = None) -> dict[str, Any]:
+        """Return the explanation as plain values for JSON, with the first `top` reasons and the sum of the others."""
+        reasons = self.reasons[:top]
+        shown: dict[str, Any] = {
+            "question": self.question,
+            "piece": self.piece,
+            "answer": self.answer,
+            "rank": self.rank,
+            "confidence": self.confidence,
+            "known": self.known,
+            "score": self.score,
+            "terms": self.terms,
+            "reasons": [reason.to_dict() for reason in reasons],
+            "other_reasons": _others(self.reasons, len(reasons), self.terms.get(EVIDENCE, 0.0)),
+            "note": self.note,
+            "second_stage": self._second_stage_dict(top),
+        }
+        if self.rival is not None:
+            shown["rival"] = self.rival.to_dict(top)
+            shown["differences"] = Comparison(self, self.rival).to_dict(top)
+        return shown
+
+    def _second_stage_dict(self, top: int | None) -> dict[str, Any] | None:
+        if self.second_stage_score is None:
+            return None
+        columns = self.sorted_second_stage()
+        others = _others(columns, len(columns[:top]), self.second_stage_score - self.second_stage_base)
+        return {
+            "score": self.second_stage_score,
+            "base": self.second_stage_base,
+            "contributions": [column.to_dict() for column in columns[:top]],
+            "other_contributions": others,
+        }
+
+    def to_text(self, top: int | None = None) -> str:
+        """Return the explanation as plain text, with the first `top` reasons and the sum of the others."""
+        from foretime.explaining.text import explanation_text
+
+        return explanation_text(self, top)
+
+    def to_markdown(self, top: int | None = None) -> str:
+        """Return the explanation as Markdown, with the first `top` reasons and the sum of the others."""
+        from foretime.explaining.markdown import explanation_markdown
+
+        return explanation_markdown(self, top)
+
+
+class Comparison:
+    """Why one answer and not another: differences, the largest first, that add up to that of the scores."""
+
+    def __init__(self, answer: Explanation, rival: Explanation) -> None:
+        self.answer, self.rival = answer, rival
+        self.reasons = _by_size(_reason_differences(answer, rival))
+        names = dict.fromkeys([*answer.terms, *rival.terms])
+        self.terms = [Difference(name, answer.terms.get(name, 0.0), rival.terms.get(name, 0.0)) for name in names]
+        self.second_stage = _by_size(_column_differences(answer, rival))
+
+    @property
+    def difference(self) -> float:
+        """By how much the score of the answer is higher."""
+        return math.fsum([*self.answer.terms.values(), *(-term for term in self.rival.terms.values())])
+
+    def to_dict(self, top: int | None = None) -> dict[str, Any]:
+        """Return the differences as plain values for JSON."""
+        shown: dict[str, Any] = {
+            "score": self.difference,
+            "terms": [term.to_dict() for term in self.terms],
+            "reasons": [reason.to_dict() for reason in self.reasons[:top]],
+            "other_reasons": _other_differences(self.reasons, top),
+            "second_stage": None,
+        }
+        if self.answer.second_stage is not None and self.rival.second_stage is not None:
+            shown["second_stage"] = [column.to_dict() for column in self.second_stage[:top]]
+            shown["other_second_stage"] = _other_differences(self.second_stage, top)
+        return shown
+
+
+def _reason_differences(answer: Explanation, rival: Explanation) -> Iterable[Difference]:
+    own = {reason.key: reason for reason in answer.reasons}
+    theirs = {reason.key: reason for reason in rival.reasons}
+    for key in dict.fromkeys([*own, *theirs]):
+        title = (own.get(key) or theirs[key]).title
+        yield Difference(title, *(side[key].contribution if key in side else 0.0 for side in (own, theirs)))
+
+
+def _column_differences(answer: Explanation, rival: Explanation) -> Iterable[Difference]:
+    own, theirs = (
+        {column.column: column.contribution for column in side.second_stage or []} for side in (answer, rival)
+    )
+    if answer.second_stage_base != rival.second_stage_base:
+        yield Difference("base", answer.second_stage_base, rival.second_stage_base)
+    for name in dict.fromkeys([*own, *theirs]):
+        yield Difference(name, own.get(name, 0.0), theirs.get(name, 0.0))
+
+
+def _by_size(differences: Iterable[Difference]) -> list[Difference]:
+    return sorted(differences, key=lambda found: -abs(found.difference))
+
+
+def _others(every: Sequence[ShownReason] | Sequence[Contribution], shown: int, total: float) -> dict[str, Any]:
+    """Return how many summands are not shown, and what is left for them of the total."""
+    left = math.fsum([total, *(-one.contribution for one in every[:shown])]) if shown < len(every) else 0.0
+    return {"count": len(every) - shown, "contribution": left}
+
+
+def _other_differences(differences: list[Difference], top: int | None) -> dict[str, Any]:
+    others = differences[top:] if top is not None else []
+    return {"count": len(others), "difference": math.fsum(found.difference for found in others)}

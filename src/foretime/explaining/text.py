@@ -1,0 +1,121 @@
+"""Explanations as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from foretime.explaining.explanation import IN_TWOS, Comparison, Explanation, ShownReason
+from foretime.explaining.layout import Others, ReasonLine, SecondStage, lay_out, lay_out_comparison
+from foretime.explaining.rounding import sum_text, written
+
+EVENTS_SHOWN = 3
+"""How many events of a reason are printed; of paths and partners, as many twos less one."""
+_MARGIN = " " * 9
+
+
+def explanation_text(explanation: Explanation, top: int | None = None) -> str:
+    """Return an explanation as text, with the first `top` reasons; with a rival, the comparison comes first."""
+    if explanation.rival is None:
+        return "\n".join(_lines(explanation, top))
+    parts = [_comparison_lines(Comparison(explanation, explanation.rival), top)]
+    parts += [_lines(one, top) for one in (explanation, explanation.rival)]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def question_text(explanation: Explanation) -> str:
+    """Return the question, with `?` for the piece that is the answer."""
+    open_pieces = ("time", "start", "end") if explanation.piece == "time" else (explanation.piece,)
+    values = ("?" if name in open_pieces else value for name, value in explanation.question.items())
+    return f"({', '.join(values)})"
+
+
+def standing_text(explanation: Explanation) -> str:
+    """Return rank, confidence, and the split that knows the answer."""
+    parts = [f"rank {explanation.rank}"]
+    if explanation.confidence is not None:
+        parts.append(f"confidence {explanation.confidence:.1%}")
+    if explanation.known is not None:
+        parts.append(f"known in {explanation.known}")
+    return ", ".join(parts)
+
+
+def shown_events(reason: ShownReason) -> tuple[int, str]:
+    """Return how many events of a reason are printed, and what is said of the others."""
+    twos = reason.kind in IN_TWOS
+    shown = min(len(reason.events), 2 * (EVENTS_SHOWN - 1) if twos else EVENTS_SHOWN)
+    groundings = shown // 2 if twos else shown
+    noun = {"affinity": "partners", "path": "paths"}.get(reason.kind, "events")
+    return shown, f"{groundings:,} of {reason.groundings:,} {noun}" if groundings < reason.groundings else ""
+
+
+def others_text(others: Others, noun: str) -> str:
+    """Return how many are not shown."""
+    return f"{others.count:,} other {noun}{'' if others.count == 1 else 's'}"
+
+
+def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
+    layout = lay_out(explanation, top)
+    yield f"{question_text(explanation)}: {explanation.answer}"
+    yield standing_text(explanation)
+    yield f"score {written(layout.score)} = {sum_text(layout.terms)}"
+    if explanation.note:
+        yield explanation.note
+    if layout.second_stage is not None:
+        yield from _second_stage_lines(layout.second_stage)
+    if layout.reasons:
+        yield ""
+        yield f"the evidence, {written(layout.evidence)}:"
+    for line in layout.reasons:
+        yield from _reason_lines(line)
+    if layout.others.count:
+        yield f"{written(layout.others.units, sign=True):>8} {others_text(layout.others, 'reason')}"
+
+
+def _reason_lines(line: ReasonLine) -> Iterator[str]:
+    reason = line.reason
+    yield f"{written(line.units, sign=True):>8} {reason.sentence}"
+    if reason.rule is not None:
+        yield f"{_MARGIN}{reason.rule}"
+    for part, units, weights in line.parts:
+        where = f"at the {part.end}, " if part.end else ""
+        made = sum_text(weights)
+        counted = f"  [SC {part.confidence:.2f}, {part.support} of {part.body_count}]" if part.body_count else ""
+        yield f"{_MARGIN}{written(units, sign=True):>8} {where}{part.says} = {made}{counted}"
+    shown, rest = shown_events(reason)
+    for event in reason.events[:shown]:
+        yield f"{_MARGIN}{event.mark:9} ({event.subject}, {event.predicate}, {event.object}, {event.time})"
+    if rest:
+        yield f"{_MARGIN}{rest}"
+
+
+def _second_stage_lines(stage: SecondStage) -> Iterator[str]:
+    yield ""
+    yield f"the second stage, {written(stage.score)}, which orders the answers:"
+    yield f"{written(stage.base, sign=True):>8} base"
+    for column, units in stage.columns:
+        yield f"{written(units, sign=True):>8} {column.column} = {column.value:g}"
+    if stage.others.count:
+        yield f"{written(stage.others.units, sign=True):>8} {others_text(stage.others, 'column')}"
+
+
+def _comparison_lines(comparison: Comparison, top: int | None) -> Iterator[str]:
+    layout, answer, rival = lay_out_comparison(comparison, top), comparison.answer, comparison.rival
+    yield f"why {answer.answer} and not {rival.answer}: {question_text(answer)}"
+    yield f"score {written(layout.score.answer)} against {written(layout.score.rival)}"
+    terms = sum_text([(term.name, term.units) for term in layout.terms])
+    yield f"difference {written(layout.score.units)} = {terms}"
+    if answer.second_stage is not None and rival.second_stage is not None:
+        yield ""
+        yield "of the second stage, which orders the answers:"
+        for line in layout.second_stage:
+            yield f"{written(line.units, sign=True):>8} {line.name}"
+        if layout.second_stage_others.count:
+            others = layout.second_stage_others
+            yield f"{written(others.units, sign=True):>8} {others_text(others, 'column')}"
+    if layout.reasons:
+        yield ""
+        yield "of the evidence:"
+    for line in layout.reasons:
+        yield (f"{written(line.units, sign=True):>8} {line.name}: {written(line.answer)} against {written(line.rival)}")
+    if layout.others.count:
+        yield f"{written(layout.others.units, sign=True):>8} {others_text(layout.others, 'reason')}"

@@ -1,0 +1,90 @@
+"""Which facts the first stage leaves out, so that the second can be fitted on what the first has not seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.combining.columns import Describer
+from foretime.combining.combiner import Combiner, Examples, examples_of, fit, join
+from foretime.config import Config
+from foretime.data.dataset import Dataset
+from foretime.data.facts import Facts
+from foretime.errors import ConfigError, DataError
+from foretime.evaluation.filters import KnownAnswers
+from foretime.models import Model
+from foretime.training.listeners import Listener
+from foretime.training.runs import RunFolder
+from foretime.training.trainer import Trainer, load_weights
+
+
+def parts_of(dataset: Dataset, config: Config) -> NDArray[np.int64]:
+    """Return the part of each training fact, (facts,): drawn by the seed, equally large."""
+    if len(dataset.train) < config.combiner.folds:
+        raise DataError(
+            f"train has {len(dataset.train)} facts and cannot be cut into {config.combiner.folds} parts; "
+            "lower combiner.folds or set combiner.use to false"
+        )
+    draw = np.random.default_rng([config.training.seed, config.combiner.folds])
+    return draw.permutation(len(dataset.train)) % config.combiner.folds
+
+
+def facts_of_first_stage(dataset: Dataset, config: Config) -> Facts:
+    """Return the training facts that the final first stage trains on."""
+    if config.combiner.use and config.combiner.fit == "fold":
+        return dataset.train.take(parts_of(dataset, config) != 0)
+    return dataset.train
+
+
+def check_second_stage(dataset: Dataset, config: Config) -> None:
+    """Raise an error if the second stage cannot be fitted on this data set, before anything is trained."""
+    if not config.combiner.use:
+        return
+    if config.combiner.fit == "valid" and len(dataset.valid) == 0:
+        raise ConfigError('combiner.fit = "valid", but there are no valid facts; use "fold"')
+    if config.combiner.fit != "valid":
+        parts_of(dataset, config)
+
+
+def fit_second_stage(run: RunFolder, config: Config, dataset: Dataset, model: Model, listener: Listener) -> Combiner:
+    """Return the combiner of a run whose first stage, `model`, is trained, and keep it in the run folder."""
+    describer = Describer.of(dataset, model, config.evidence)
+    if config.combiner.fit == "valid":
+        listener.stage("describing candidates of valid")
+        examples = _examples(model, describer, dataset, config, dataset.valid, dataset.train)
+    elif config.combiner.fit == "fold":
+        listener.stage("describing candidates of the facts left out")
+        part = parts_of(dataset, config)
+        left_out, seen = dataset.train.take(part == 0), dataset.train.take(part != 0)
+        examples = _examples(model, describer, dataset, config, left_out, seen)
+    else:
+        examples = _examples_of_folds(run, config, dataset, describer, listener)
+    listener.stage(f"fitting the combiner on {len(examples.sizes):,} questions")
+    combiner = fit(examples, config.combiner, config.training.seed, config.training.threads)
+    combiner.save(run.combiner_file)
+    return combiner
+
+
+def _examples_of_folds(
+    run: RunFolder, config: Config, dataset: Dataset, describer: Describer, listener: Listener
+) -> Examples:
+    """Return the examples of one part or of all, each by a first stage of its own, trained in a folder of its own."""
+    part = parts_of(dataset, config)
+    found = []
+    for number in range(config.combiner.folds if config.combiner.fit == "out-of-fold" else 1):
+        listener.stage(f"first stage without part {number + 1} of {config.combiner.folds}")
+        fold, seen = run.fold(number), dataset.train.take(part != number)
+        trainer = Trainer(fold, config, dataset, listener, seen, run.rules(dataset))
+        trainer.fit()
+        model = load_weights(fold, trainer.model)
+        listener.stage(f"describing candidates of part {number + 1}")
+        found.append(_examples(model, describer, dataset, config, dataset.train.take(part == number), seen))
+    return join(found)
+
+
+def _examples(
+    model: Model, describer: Describer, dataset: Dataset, config: Config, facts: Facts, seen: Facts
+) -> Examples:
+    predicates = len(dataset.predicates)
+    known = KnownAnswers(seen.with_inverses(predicates))
+    return examples_of(model, describer, facts.with_inverses(predicates), known, config.combiner.top)

@@ -1,0 +1,267 @@
+"""Grounded features by plain loops over a list of events: slow, short, and written from the definitions alone.
+
+What a question may not see is taken away before anything is looked at, so here nothing can be its own evidence.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from foretime.data.facts import UNKNOWN, inverse
+from foretime.evidence.families import (
+    ACTIVE_COUNT,
+    ACTIVE_OFFSET,
+    AFFINITY,
+    FEATURES,
+    OBJECT_COUNT,
+    OBJECT_OFFSET,
+    PAIR_COUNT,
+    PAIR_OFFSET,
+    PATH,
+    RULED,
+    Family,
+    Reach,
+)
+
+Fact = tuple[int, int, int, int, int]
+"""Subject, predicate, object, start, end."""
+PairRule = tuple[int, int]
+"""Head and body."""
+PathRule = tuple[int, int, int]
+"""Head, first and second body predicate."""
+OFFSET_EDGES = (1, 2, 4, 7, 14, 30, 90)
+COUNT_EDGES = (1, 2, 4, 8, 16, 32, 64)
+AFFINITY_EDGES = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32)
+
+
+class Event(NamedTuple):
+    """One end of a fact, read in one direction; `twin` is the other end, or the same one if there is none."""
+
+    subject: int
+    predicate: int
+    object: int
+    time: int
+    twin: int
+
+
+class Question(NamedTuple):
+    """(subject, predicate, ?, time)."""
+
+    subject: int
+    predicate: int
+    time: int
+
+
+class Feature(NamedTuple):
+    """A feature of a family, and the body of the rule that it grounds if that has weights of its own."""
+
+    family: Family
+    place: int
+    body: tuple[int, ...] = ()
+
+
+class Rules(NamedTuple):
+    """The rules with weights of their own, each with its place in the order of heads and bodies."""
+
+    pairs: dict[PairRule, int]
+    paths: dict[PathRule, int]
+
+
+Found = dict[int, list[Feature]]
+"""The features of each candidate."""
+
+
+def ends_of(start: int, end: int) -> list[tuple[int, int]]:
+    """Return each known end once, with the other one beside it."""
+    if UNKNOWN in (start, end):
+        known = max(start, end)
+        return [(known, known)]
+    return [(start, end)] if start == end else [(start, end), (end, start)]
+
+
+def events_of(facts: Iterable[Fact], predicates: int) -> list[Event]:
+    events = []
+    for s, p, o, start, end in facts:
+        for time, twin in ends_of(start, end):
+            events += [Event(s, p, o, time, twin), Event(o, inverse(p, predicates), s, time, twin)]
+    return events
+
+
+def is_own(event: Event, question: Question, predicates: int) -> bool:
+    """Whether an event is of a fact that answers the question, whoever the answer is."""
+    x, p, t = question
+    asked = (event.subject, event.predicate) == (x, p)
+    asked_backwards = (event.object, event.predicate) == (x, inverse(p, predicates))
+    return (asked or asked_backwards) and t in (event.time, event.twin)
+
+
+def seen_by(question: Question, events: list[Event], predicates: int, past_only: bool) -> list[Event]:
+    """Return the events that may be evidence for the question."""
+    return [e for e in events if not is_own(e, question, predicates) and (not past_only or e.time < question.time)]
+
+
+def partners_in(events: list[Event]) -> dict[int, set[int]]:
+    """Return whom each entity has an event with, itself where it has one with itself."""
+    partners: dict[int, set[int]] = defaultdict(set)
+    for e in events:
+        partners[e.subject].add(e.object)
+    return partners
+
+
+def offset_place(distance: int) -> int:
+    if distance == 0:
+        return 0
+    bucket = 1 + sum(abs(distance) > edge for edge in OFFSET_EDGES)
+    return bucket if distance < 0 else bucket + len(OFFSET_EDGES) + 1
+
+
+def count_place(count: int) -> int:
+    return sum(count > edge for edge in COUNT_EDGES)
+
+
+def affinity_place(affinity: float) -> int:
+    return sum(affinity >= edge for edge in AFFINITY_EDGES)
+
+
+def nearest_distances(distances: Iterable[int], window: float = math.inf) -> list[int]:
+    """Return the distance of the nearest event before, of one now, and of the nearest after, as far as they exist."""
+    near = [d for d in distances if abs(d) <= window]
+    before, now, after = [d for d in near if d < 0], [d for d in near if d == 0], [d for d in near if d > 0]
+    return [*([max(before)] if before else []), *now[:1], *([min(after)] if after else [])]
+
+
+def pair_features(question: Question, seen: list[Event]) -> Found:
+    """Events between the subject and the candidate, predicate by predicate."""
+    x, _, t = question
+    distances: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for e in seen:
+        if e.subject == x:
+            distances[e.object, e.predicate].append(e.time - t)
+    found: Found = defaultdict(list)
+    for (y, q), there in distances.items():
+        found[y] += [Feature(PAIR_OFFSET, offset_place(d), (q,)) for d in nearest_distances(there)]
+        found[y].append(Feature(PAIR_COUNT, count_place(len(there)), (q,)))
+    return found
+
+
+def object_features(question: Question, seen: list[Event], window: int) -> Found:
+    """Events of the same predicate that others than the subject have with the candidate."""
+    x, p, t = question
+    distances: dict[int, list[int]] = defaultdict(list)
+    for e in seen:
+        if e.predicate == p and x not in (e.subject, e.object):
+            distances[e.object].append(e.time - t)
+    found: Found = defaultdict(list)
+    for y, there in distances.items():
+        found[y] = [Feature(OBJECT_OFFSET, offset_place(d)) for d in nearest_distances(there, window)]
+        found[y].append(Feature(OBJECT_COUNT, count_place(len(there))))
+    return found
+
+
+def active_features(question: Question, seen: list[Event], window: int) -> Found:
+    """Anything that the candidate does with others than the subject, that step and near it."""
+    x, _, t = question
+    distances: dict[int, list[int]] = defaultdict(list)
+    for e in seen:
+        if x not in (e.subject, e.object):
+            distances[e.object].append(e.time - t)
+    found: Found = defaultdict(list)
+    for y, there in distances.items():
+        near = nearest_distances(there, window)
+        found[y] = [Feature(ACTIVE_OFFSET, offset_place(d)) for d in near if d != 0]
+        if 0 in there:
+            found[y].append(Feature(ACTIVE_COUNT, count_place(there.count(0))))
+    return found
+
+
+def affinity_features(question: Question, seen: list[Event]) -> Found:
+    """Partners that the candidate shares with the subject, rarer ones weighing more (Adamic–Adar)."""
+    x, partners = question.subject, partners_in(seen)
+    affinity: dict[int, float] = defaultdict(float)
+    for z in partners[x] - {x}:
+        for y in partners[z] - {x, z}:
+            affinity[y] += 1 / math.log(1 + len(partners[z]))
+    return {y: [Feature(AFFINITY, affinity_place(value))] for y, value in affinity.items()}
+
+
+def nearest_events(events: list[Event], t: int, window: int, enough: int) -> list[Event]:
+    """Return the events of an entity, distance by distance, until they are enough or the window ends."""
+    taken: list[Event] = []
+    for distance in range(window + 1):
+        if len(taken) < enough:
+            taken += [e for e in events if abs(e.time - t) == distance]
+    return taken
+
+
+def path_features(question: Question, seen: list[Event], rules: Rules, reach: Reach) -> Found:
+    """Paths of two events that a rule knows, each (candidate, rule) by its nearest grounding.
+
+    A grounding is as far as the farther of its events, and of two that are as near, the one before counts.
+    """
+    x, p, t = question
+    nearest: dict[tuple[int, int, int], int] = {}
+    firsts = [e for e in seen if e.subject == x and e.object != x]
+    for first in nearest_events(firsts, t, reach.path_window, reach.path_events):
+        z = first.object
+        seconds = [e for e in seen if e.subject == z and e.object not in (x, z)]
+        for second in nearest_events(seconds, t, reach.path_window, reach.path_events):
+            if (p, first.predicate, second.predicate) in rules.paths:
+                farther = max(first.time - t, second.time - t, key=lambda d: (abs(d), -d))
+                key = second.object, first.predicate, second.predicate
+                nearest[key] = min(nearest.get(key, farther), farther, key=lambda d: (abs(d), d))
+    found: Found = defaultdict(list)
+    for (y, q1, q2), distance in nearest.items():
+        found[y].append(Feature(PATH, offset_place(distance), (q1, q2)))
+    return found
+
+
+def features_of(question: Question, seen: list[Event], rules: Rules, reach: Reach) -> dict[str, Found]:
+    """Return the features of every candidate by family."""
+    return {
+        "pair": pair_features(question, seen),
+        "object": object_features(question, seen, reach.object_window),
+        "active": active_features(question, seen, reach.active_window),
+        "affinity": affinity_features(question, seen),
+        "path": path_features(question, seen, rules, reach),
+    }
+
+
+def weights_of(feature: Feature, predicate: int, rules: Rules, predicates: int) -> list[int]:
+    """Return which weights a feature adds: that of all predicates, that of its predicate, that of its rule.
+
+    First stand the features, then the features of each predicate, inverses too, then of each pair rule, and last one
+    weight for each path rule.
+    """
+    number = feature.family.first + feature.place
+    places = [number, FEATURES * (1 + predicate) + number]
+    pair_rules = FEATURES * (1 + 2 * predicates)
+    if feature.family in (PAIR_OFFSET, PAIR_COUNT) and (predicate, *feature.body) in rules.pairs:
+        places.append(pair_rules + RULED * rules.pairs[predicate, feature.body[0]] + number)
+    if feature.family is PATH:
+        first, second = feature.body
+        places.append(pair_rules + RULED * len(rules.pairs) + rules.paths[predicate, first, second])
+    return places
+
+
+def pair_rules_of(facts: Iterable[Fact], predicates: int, support: int) -> list[PairRule]:
+    """Return (p, q) wherever enough pairs, in the order (subject, object), have both; q may be p."""
+    between: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for e in events_of(facts, predicates):
+        between[e.subject, e.object].add(e.predicate)
+    every = range(2 * predicates)
+    return [(p, q) for p in every for q in every if sum({p, q} <= there for there in between.values()) >= support]
+
+
+def both_directions(paths: Iterable[PathRule], predicates: int) -> list[PathRule]:
+    """Return path rules and their mirrors, each once: head(x, y) ⇐ q1(x, z) ∧ q2(z, y) read from y to x."""
+    found = set()
+    for head, first, second in paths:
+        backwards = (inverse(head, predicates), inverse(second, predicates), inverse(first, predicates))
+        found |= {(head, first, second), backwards}
+    return sorted(found)
+
+
+def numbered(pairs: list[PairRule], paths: list[PathRule]) -> Rules:
+    """Return sorted rules with their places."""
+    return Rules({rule: place for place, rule in enumerate(pairs)}, {rule: place for place, rule in enumerate(paths)})
