@@ -7,15 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import torch
+
 from foretime.data.facts import inverse
 from foretime.errors import QuestionError
-from foretime.evaluation.pieces import PIECES, Piece
+from foretime.evaluation.pieces import PIECES, Piece, turn
 from foretime.evidence.counting import count_pair_rule
 from foretime.evidence.families import PAIR_OFFSET
 from foretime.evidence.reasons import ReasonFinder
-from foretime.explaining.explanation import EVIDENCE, Contribution, Explanation, ReasonPart, ShownReason
+from foretime.explaining.explanation import (
+    EVIDENCE,
+    Contribution,
+    Explanation,
+    FirstStage,
+    ReasonPart,
+    ShownReason,
+)
 from foretime.explaining.wording import Asked, Wording
-from foretime.models import EvidencePart, Model, WithEvidence
+from foretime.models import evidence_of
 from foretime.predict import Answer, Known, Predictor, Question
 from foretime.training import RunFolder
 
@@ -25,6 +34,8 @@ NO_EVIDENCE = (
     "no reasons: this run was trained without evidence; train with --set evidence.use=true, and grounded rules are a "
     "term of the score that can be taken apart"
 )
+COMBINER = "combiner"
+"""The term of an answer by which the second stage has changed the sum of the first: here it is taken apart instead."""
 TIMES = ("time", "start", "end")
 _FIRST_TRY = 100
 """An answer is looked for among this many of the best ones, before all of them are listed."""
@@ -70,11 +81,11 @@ class Explainer:
     def explain_answer(self, question: Question, answer: Answer, top: int = 10) -> Explanation:
         """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
         piece = question.open_piece()
-        reasons = self._reasons(question, answer.name, top)
-        terms = dict(answer.terms)
+        reasons = self._reasons(question, answer, top)
+        first_stage, second_stage, base = self._stages(question, answer)
+        terms = {name: term for name, term in answer.terms.items() if first_stage is None or name != COMBINER}
         if self._evidence is not None:
             terms[EVIDENCE] = math.fsum(reason.contribution for reason in reasons)
-            _check_sum(terms[EVIDENCE], answer, reasons)
         return Explanation(
             question=_filled(question, piece, answer.name),
             piece=piece,
@@ -85,11 +96,14 @@ class Explainer:
             terms=terms,
             reasons=tuple(reasons),
             note=self.note,
+            second_stage=second_stage,
+            second_stage_base=base,
+            first_stage=first_stage,
         )
 
     def reasons_for(self, question: Question, answer: Answer, count: int) -> list[ShownReason]:
         """Return the first reasons of an answer of the predictor, with rules that are not counted."""
-        return list(self.explain_answer(question, answer, top=0).reasons[:count])
+        return self._reasons(question, answer, top=0)[:count]
 
     @property
     def note(self) -> str | None:
@@ -134,20 +148,43 @@ class Explainer:
         timeline = self.predictor.dataset.timeline
         return timeline.step(rival) == timeline.step(name) if piece == "time" else rival == name
 
-    def _reasons(self, question: Question, name: str, top: int) -> list[ShownReason]:
+    @torch.inference_mode()
+    def _stages(
+        self, question: Question, answer: Answer
+    ) -> tuple[FirstStage | None, tuple[Contribution, ...] | None, float]:
+        """Return where the first of two stages has put the answer, and the columns and the base of the second one."""
+        piece, dataset = question.open_piece(), self.predictor.dataset
+        stages = self.predictor.judge.stages
+        if stages is None or piece not in ("subject", "object"):
+            return None, None, 0.0
+        asked = self.predictor._facts([question], piece)
+        asked = turn(asked, dataset) if piece == "subject" else asked
+        candidate = dataset.entities.id(answer.name)
+        found, top = stages.describe(asked, candidate), stages.combiner.top
+        if found is None:
+            return FirstStage(top, listed=False), None, 0.0
+        *values, base = stages.combiner.contributions(found.columns)[0].tolist()
+        columns = zip(found.names, found.columns[0].tolist(), values, strict=True)
+        contributions = tuple(Contribution(*column) for column in columns)
+        # the question is scored anew: among other questions the last digits, and so the way through a tree, may differ
+        _check_second_stage([base, *values], float(stages.score(asked)[0, candidate]), answer)
+        return FirstStage(top, True, found.place), contributions, base
+
+    def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:
         if self._evidence is None:
             return []
-        asked = self._ids(question, name)
+        asked = self._ids(question, answer.name)
         times = list(asked.times.values())
         found = self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1])
         reasons = self._wording.show(asked, found)
+        _check_sum(answer, reasons)
         return [*(self._counted(asked, reason) for reason in reasons[:top]), *reasons[top:]]
 
     def _ids(self, question: Question, name: str) -> Asked:
         """Return the ids of a whole fact, as the question for its object that the model scores it by."""
         piece, dataset = question.open_piece(), self.predictor.dataset
         fact = replace(question, **{piece: name})
-        steps = [None if (time := getattr(fact, end)) is None else dataset.timeline.step(str(time)) for end in TIMES]
+        steps = [None if (time := getattr(fact, end)) is None else self.predictor.step(time) for end in TIMES]
         known = {end: step for end, step in zip(TIMES, steps, strict=True) if step is not None}
         times = known if len(set(known.values())) == 2 else {"": next(iter(known.values()))}
         subject, object_ = (dataset.entities.id(cast(str, label)) for label in (fact.subject, fact.object))
@@ -171,21 +208,22 @@ class Explainer:
         return replace(reason, parts=tuple(counted(part) for part in reason.parts))
 
 
-def evidence_of(model: Model) -> EvidencePart | None:
-    """Return the evidence within a model, if there is any."""
-    if isinstance(model, WithEvidence):
-        return model.evidence
-    return model if isinstance(model, EvidencePart) else None
-
-
 def _filled(question: Question, piece: Piece, name: str) -> dict[str, str]:
     """Return the whole fact on labels."""
     values = {field: getattr(question, field) for field in ("subject", "predicate", "object", *TIMES)}
     return {field: str(value) for field, value in {**values, piece: name}.items() if value is not None}
 
 
-def _check_sum(total: float, answer: Answer, reasons: list[ShownReason]) -> None:
+def _check_second_stage(parts: list[float], score: float, answer: Answer) -> None:
+    """Raise if the columns of the second stage do not add up to its score."""
+    total = math.fsum(parts)
+    if abs(total - score) > _TOLERANCE * (1 + math.fsum(map(abs, parts))):
+        raise RuntimeError(f"the columns of {answer.name!r} add up to {total}, but its second stage is {score}")
+
+
+def _check_sum(answer: Answer, reasons: list[ShownReason]) -> None:
     """Raise if the reasons do not add up to what the model says: an explanation of another score is none."""
+    total = math.fsum(reason.contribution for reason in reasons)
     size = 1 + math.fsum(abs(part.contribution) for reason in reasons for part in reason.parts)
     if abs(total - answer.terms[EVIDENCE]) > _TOLERANCE * size:
         raise RuntimeError(

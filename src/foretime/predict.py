@@ -18,6 +18,7 @@ from foretime.data.sources import SPLITS
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.pieces import PIECES, KnownPieces, Piece, score_pieces, score_terms, turn
 from foretime.evaluation.ranking import batches
+from foretime.models import evidence_of
 from foretime.training import RunFolder
 from foretime.training.conclusion import load_judge, temperatures_in
 
@@ -115,6 +116,16 @@ class Predictor:
         """Raise `QuestionError` if the question cannot be answered: an unknown name, a time out of range."""
         self._facts([question], question.open_piece())
 
+    @property
+    def forecasts(self) -> bool:
+        """Whether times after the last one can be asked about: the evidence of the run needs only what was before."""
+        evidence = evidence_of(self.model)
+        return evidence is not None and evidence.past_only
+
+    def step(self, time: object) -> int:
+        """Return the step of a time that a question gives; beyond the timeline if the run forecasts."""
+        return self.dataset.timeline.step(str(time), beyond=self.forecasts)  # a number or a date is as good as its text
+
     def _facts(self, questions: list[Question], piece: Piece) -> Facts:
         """Return the questions as ids, 0 in the open column."""
         if not questions:
@@ -132,16 +143,13 @@ class Predictor:
         return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
 
     def _steps(self, question: Question) -> tuple[int, int]:
-        def step(time: object) -> int:
-            return self.dataset.timeline.step(str(time))  # a number or a date is as good as its text
-
         if question.time is not None:
             if question.start is not None or question.end is not None:
                 raise QuestionError("give either a time, or a start and an end, not both")
-            return step(question.time), step(question.time)
+            return self.step(question.time), self.step(question.time)
         return (
-            UNKNOWN if question.start is None else step(question.start),
-            UNKNOWN if question.end is None else step(question.end),
+            UNKNOWN if question.start is None else self.step(question.start),
+            UNKNOWN if question.end is None else self.step(question.end),
         )
 
     def _answer(self, piece: Piece, facts: Facts, top: int, known: Known) -> list[list[Answer]]:
@@ -151,7 +159,9 @@ class Predictor:
         open_scores = scores.masked_fill(settled, -torch.inf)
         confidence = torch.softmax(open_scores / self.temperatures[piece], dim=1)
         shown = open_scores if known == "hide" else scores
-        best, columns = shown.topk(min(top, scores.shape[1]), dim=1)
+        # ties stand in the order of ids, so that the first answers are the same however many are asked for
+        ordered = shown.sort(dim=1, descending=True, stable=True)
+        best, columns = ordered.values[:, :top], ordered.indices[:, :top]
         terms = self._terms(piece, facts, columns)
         if self.judge.stages is not None and piece in ("subject", "object"):
             terms["combiner"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foretime import Explainer, Explanation
 from foretime.explain import NO_EVIDENCE, Contribution
-from foretime.explaining.explanation import Comparison, GroundedEvent, ReasonPart, ShownReason
+from foretime.explaining.explanation import Comparison, FirstStage, GroundedEvent, ReasonPart, ShownReason
 from foretime.explaining.layout import lay_out, lay_out_comparison
 from foretime.explaining.rounding import UNIT, adding_up, sum_text, units_of, written
 
@@ -161,17 +161,23 @@ COLUMNS = [Contribution("events", 12, 0.3), Contribution("pair_now", 1, -1.2), C
 def test_a_second_stage_is_told_in_all_three_formats_and_adds_up():
     staged = replace(made_up([(1.0, 0.5, 0.25)], 2.0), second_stage=COLUMNS, second_stage_base=0.1)
     assert staged.second_stage_score == math.fsum([0.1, 0.3, -1.2, 0.0004])
+    assert staged.score == staged.second_stage_score
+    assert staged.first_stage_score == 3.75
     lines = staged.to_text(2).splitlines()
+    assert lines[2] == "score -0.800, by the second stage"
+    assert lines[3] == "first stage 3.750 = event 2.000 + evidence 1.750"
     start = lines.index("the second stage, -0.800, which orders the answers:")
     assert lines[start + 1 : start + 5] == [
         "  +0.100 base",
-        "  -1.200 pair_now = 1",
-        "  +0.300 events = 12",
+        "  -1.200 events between the two at the same step = 1",
+        "  +0.300 the candidate's events with others in all = 12",
         "  +0.000 1 other column",
     ]
     markdown = staged.to_markdown(2)
     assert "### The second stage, which orders the answers: -0.800" in markdown
-    assert "| pair\\_now | 1 | -1.200 |" in markdown
+    assert "| events between the two at the same step | 1 | -1.200 |" in markdown
+    assert "Score by the second stage: -0.800" in markdown
+    assert "| first stage | 3.750 |" in markdown
     assert "| 1 other column |  | +0.000 |" in markdown
     shown = staged.to_dict(2)["second_stage"]
     left = [shown["base"], shown["other_contributions"]["contribution"]]
@@ -186,11 +192,53 @@ def test_second_stages_are_compared_column_by_column():
     rival = replace(made_up([], 1.0, "other"), second_stage=other, second_stage_base=0.1)
     text = replace(answer, rival=rival).to_text(1).splitlines()
     start = text.index("of the second stage, which orders the answers:")
-    assert text[start + 1 : start + 3] == ["  -1.700 pair_now", "  +0.200 2 other columns"]
+    assert text[start + 1 : start + 3] == [
+        "  -1.700 events between the two at the same step: -1.200 against 0.500",
+        "  +0.200 2 other columns",
+    ]
+    assert text[1:5] == [
+        "score -0.800 against 0.700",
+        "difference -1.500, by the second stage",
+        "first stage 2.000 against 1.000",
+        "difference 1.000 = event 1.000 + evidence 0.000",
+    ]
     differences = replace(answer, rival=rival).to_dict()["differences"]["second_stage"]
     total = answer.second_stage_score - rival.second_stage_score
     assert math.fsum(column["difference"] for column in differences) == pytest.approx(total, abs=1e-12)
-    assert "| pair\\_now | -1.200 | 0.500 | -1.700 |" in replace(answer, rival=rival).to_markdown()
+    markdown = replace(answer, rival=rival).to_markdown()
+    assert "| events between the two at the same step | -1.200 | 0.500 | -1.700 |" in markdown
+    assert "| first stage | 2.000 | 1.000 | +1.000 |\n| score | -0.800 | 0.700 | -1.500 |" in markdown
+
+
+PLACES = {
+    FirstStage(100, True, 3): "place 3 on the shortlist of the best 100",
+    FirstStage(100, True): "known already, so beside the shortlist of the best 100",
+    FirstStage(1500, False): "behind the shortlist of the best 1,500, so it keeps its place",
+}
+
+
+@pytest.mark.parametrize("first", PLACES)
+def test_an_explanation_says_where_the_first_stage_has_put_the_answer(first: FirstStage):
+    columns = COLUMNS if first.listed else None
+    staged = replace(made_up([], 2.0), first_stage=first, second_stage=columns)
+    assert f"first stage 2.000 = event 2.000 + evidence 0.000: {PLACES[first]}" in staged.to_text()
+    assert f"The first stage: {PLACES[first]}" in staged.to_markdown()
+    assert ("by the second stage" in staged.to_text()) == first.listed
+    assert staged.to_dict()["first_stage"] == {"score": 2.0, **first._asdict()}
+
+
+def test_where_one_of_two_is_behind_the_shortlist_their_first_stages_are_compared():
+    answer = replace(made_up([], 2.0), second_stage=COLUMNS, first_stage=FirstStage(5, True, 1))
+    rival = replace(made_up([], 1.5, "other"), first_stage=FirstStage(5, False))
+    both = replace(answer, rival=rival)
+    assert both.to_text().splitlines()[1:3] == [
+        "first stage 2.000 against 1.500",
+        "difference 0.500 = event 0.500 + evidence 0.000",
+    ]
+    assert "of the second stage, which orders" not in both.to_text()
+    assert "| first stage | 2.000 | 1.500 | +0.500 |\n\n## b\\_c" in both.to_markdown()
+    differences = both.to_dict()["differences"]
+    assert (differences["score"], differences["second_stage"]) == (0.5, None)
 
 
 def test_without_evidence_all_formats_say_how_to_have_it(small_run: Path):

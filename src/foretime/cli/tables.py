@@ -17,9 +17,14 @@ error_console = Console(stderr=True, highlight=False)
 
 
 def print_reports(reports: dict[str, dict[str, Any]]) -> None:
-    """Print one row for each split's report: MRR with its interval, Hits@k, calibration."""
+    """Print one row for each split's report: MRR with its interval, Hits@k, calibration; one more for a first stage."""
     table = Table("split", "questions", "MRR", "95 %", "H@1", "H@3", "H@10", "ECE")
+    rows = {}
     for split, report in reports.items():
+        rows[split] = report
+        if "first_stage" in report:
+            rows[f"{split}, first stage"] = report["first_stage"]
+    for split, report in rows.items():
         low, high = report["mrr_interval"]
         errors = report.get("calibration_error", {})
         table.add_row(
@@ -38,8 +43,7 @@ def print_reports(reports: dict[str, dict[str, Any]]) -> None:
 
 
 def print_details(report: dict[str, Any], predicates: int) -> None:
-    """Print a report by direction, by seen and unseen entities, and by its most frequent predicates."""
-    table = Table("questions about", "questions", "MRR", "H@1", "H@3", "H@10")
+    """Print a report by direction, seen and unseen entities, its most frequent predicates, and kinds of evidence."""
     rows = {
         "all": report["all"],
         "objects": report["objects"],
@@ -48,14 +52,21 @@ def print_details(report: dict[str, Any], predicates: int) -> None:
         "an entity unseen in train": report["unseen"],
         **dict(list(report["predicates"].items())[:predicates]),
     }
-    for name, metrics in rows.items():
-        hits = (f"{metrics['hits'][k]:.4f}" for k in ("1", "3", "10"))
-        table.add_row(escape(name), f"{metrics['questions']:,}", f"{metrics['mrr']:.4f}", *hits)
-    console.print(table)
+    _print_metrics("questions about", rows)
+    kinds = {name: metrics for name, metrics in report["kinds"].items() if metrics["questions"]}
+    _print_metrics("nearest event of the pair in train", kinds)
     if report["optimistic_mrr"] != report["pessimistic_mrr"]:
         console.print(
             f"ties: MRR is {report['pessimistic_mrr']:.4f} if they are lost, {report['optimistic_mrr']:.4f} if won"
         )
+
+
+def _print_metrics(title: str, rows: dict[str, dict[str, Any]]) -> None:
+    table = Table(title, "questions", "MRR", "H@1", "H@3", "H@10")
+    for name, metrics in rows.items():
+        hits = (f"{metrics['hits'][k]:.4f}" for k in ("1", "3", "10"))
+        table.add_row(escape(name), f"{metrics['questions']:,}", f"{metrics['mrr']:.4f}", *hits)
+    console.print(table)
 
 
 def print_answers(title: str, answers: list[Answer], reasons: list[list[ShownReason]] | None = None) -> None:

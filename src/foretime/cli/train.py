@@ -21,12 +21,25 @@ def train(  # noqa: PLR0913, each is a flag
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
     config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
-    model: Annotated[str | None, typer.Option(help="lcge, tntcomplex, tcomplex or complex.")] = None,
+    model: Annotated[str | None, typer.Option(help="lcge, tntcomplex, tcomplex, complex or rules.")] = None,
     rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training events at the most.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Questions in a step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="The step size of the optimiser.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the initial weights and the order of questions.")] = None,
+    evidence: Annotated[
+        bool | None,
+        typer.Option(
+            "--evidence/--no-evidence", help="Score by grounded rules too, which explain answers.", show_default=False
+        ),
+    ] = None,
+    past_only: Annotated[
+        bool, typer.Option("--past-only", help="Evidence of events before the time asked about only: forecasting.")
+    ] = False,
+    combiner: Annotated[
+        bool | None,
+        typer.Option("--combiner/--no-combiner", help="Re-order the best by a second stage.", show_default=False),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="Any other setting: section.key=value, again and again.")
     ] = None,
@@ -48,7 +61,12 @@ def train(  # noqa: PLR0913, each is a flag
         "training.batch_size": batch_size,
         "training.learning_rate": learning_rate,
         "training.seed": seed,
+        "evidence.use": True if past_only else evidence,
+        "evidence.past_only": True if past_only else None,
+        "combiner.use": combiner,
     }
+    if past_only and evidence is False:
+        raise ConfigError("--past-only is about evidence; leave out --no-evidence")
     given = {key: value for key, value in flags.items() if value is not None}
     given |= reading_settings(columns, header, delimiter, granularity, irregular, names)
     if resume is not None:

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from foretime.combining.words import AT_THE_END, BELOW
 from foretime.config import EvidenceConfig
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, Ids, concatenate
@@ -40,6 +41,16 @@ class Shortlist(NamedTuple):
     def question(self) -> Ids:
         """The question of each candidate, (candidates,)."""
         return np.repeat(np.arange(len(self.ranked)), np.diff(self.first))
+
+    @property
+    def place(self) -> Ids:
+        """The place of each candidate within its question, from 0, (candidates,)."""
+        return np.arange(len(self.object)) - np.repeat(self.first[:-1], np.diff(self.first))
+
+    @property
+    def is_ranked(self) -> NDArray[np.bool_]:
+        """Which candidates stand in the order of the first stage, (candidates,)."""
+        return self.place < self.ranked[self.question]
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,7 @@ class Describer:
         """Return the names of the columns of `profiles`."""
         from foretime.evidence.profile import COLUMNS
 
-        return [*COLUMNS, *(f"{name} at the end" for name in COLUMNS)] if self.intervals else list(COLUMNS)
+        return [*COLUMNS, *(f"{name}{AT_THE_END}" for name in COLUMNS)] if self.intervals else list(COLUMNS)
 
     def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Columns:
         from foretime.evidence.profile import COLUMNS, profile_all
@@ -101,7 +112,7 @@ def _terms_at(model: Model, questions: Facts, time: Ids) -> dict[str, Tensor]:
     queries = Queries(*(torch.from_numpy(column) for column in (questions.subject, questions.predicate, time)))
     if not isinstance(model, WithEvidence):
         return {term.name: term.weight * term.scores for term in model.score_terms(queries)}
-    terms = {term.name: term.weight * term.scores for term in model.base.score_terms(queries)}
+    terms = {term.name: term.weight * term.scores for term in model.base_terms(queries)}
     return terms | model.evidence.score_families(queries)
 
 
@@ -136,14 +147,13 @@ def term_columns(terms: dict[str, Tensor], shortlist: Shortlist) -> tuple[list[s
     question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
     total = torch.stack(list(terms.values())).sum(0)
     names, columns = ["log_probability"], [torch.log_softmax(total, 1)[question, object_].numpy()]
-    place = np.arange(len(shortlist.object)) - shortlist.first[shortlist.question]
-    ranked = place < shortlist.ranked[shortlist.question]
+    ranked = shortlist.is_ranked
     for name, scores in {"score": total, **terms}.items():
         chosen = scores[question, object_].numpy()
         best = np.full(len(shortlist.ranked), -np.inf, dtype=np.float32)
         np.maximum.at(best, shortlist.question[ranked], chosen[ranked])
-        names += [name, f"{name} below the best"]
+        names += [name, f"{name}{BELOW}"]
         columns += [chosen, best[shortlist.question] - chosen]
     names.append("position")
-    columns.append(place.astype(np.float32))
+    columns.append(shortlist.place.astype(np.float32))
     return names, np.stack(columns, axis=1)

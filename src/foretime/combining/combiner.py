@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foretime.combining.columns import Columns, Describer, Shortlist, score_each_term, shortlist_of, term_columns
 from foretime.config import CombinerConfig
 from foretime.data.facts import Facts, Ids
-from foretime.errors import RunError
+from foretime.errors import DataError, RunError
 from foretime.evaluation.filters import KnownAnswers
 from foretime.evaluation.ranking import batches
 from foretime.files import write_text
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lightgbm import Booster
 
 BATCH = 256
+_LAST_LINE = "\npandas_categorical:"
+"""How the text of every booster ends."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,12 @@ def examples_of(model: Model, describer: Describer, facts: Facts, known: KnownAn
     Facts with the same question are one question with several true candidates. A question whose answers are not among
     its best candidates teaches nothing and is left out.
     """
-    questions, answers = _grouped(facts)
+    questions, answers = distinct_questions(facts)
     parts: list[Examples] = []
     for rows, batch in batches(questions, BATCH):
         terms = score_each_term(model, batch)
-        shortlist = _open_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, known, top))
-        right = _is_answer(shortlist, answers, rows.start)
+        shortlist = open_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, known, top))
+        right = is_answer(shortlist, answers, rows.start)
         names, columns = describe(describer, terms, batch, shortlist)
         useful = np.bincount(shortlist.question, weights=right, minlength=len(batch)) > 0
         kept = useful[shortlist.question]
@@ -83,11 +85,6 @@ class Combiner:
     booster: Booster
     top: int
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns that it was fitted on."""
-        return [name.replace("_at_the_end", " at the end") for name in self.booster.feature_name()]
-
     def score(self, columns: Columns) -> NDArray[np.float64]:
         """Return the score of each candidate, (candidates,)."""
         return np.asarray(self.booster.predict(columns), dtype=np.float64)
@@ -108,6 +105,8 @@ class Combiner:
 
         try:
             head, _, body = path.read_text(encoding="utf-8").partition("\n")
+            if _LAST_LINE not in body[-80:]:  # LightGBM ends the whole process over a text that is cut off
+                raise ValueError("its end is missing")
             return cls(Booster(model_str=body), int(head.removeprefix("top=")))
         except (ValueError, LightGBMError) as error:
             raise RunError(f"{path}: damaged, it is no combiner: {error}") from None
@@ -117,6 +116,11 @@ def fit(examples: Examples, config: CombinerConfig, seed: int, threads: int) -> 
     """Return the combiner that orders the examples best."""
     import lightgbm
 
+    if len(examples.sizes) == 0:
+        raise DataError(
+            "the first stage has the answer of no fact that it has not seen among its best candidates; "
+            "raise combiner.top, train it longer, or set combiner.use to false"
+        )
     data = lightgbm.Dataset(
         examples.columns, label=examples.right, group=examples.sizes, feature_name=_plain(examples.names)
     )
@@ -141,7 +145,7 @@ def _plain(names: list[str]) -> list[str]:
     return [name.replace(" ", "_") for name in names]
 
 
-def _grouped(facts: Facts) -> tuple[Facts, NDArray[np.int64]]:
+def distinct_questions(facts: Facts) -> tuple[Facts, NDArray[np.int64]]:
     """Return the distinct questions of facts, and (question, answer) rows, (answers, 2), sorted."""
     keys = np.stack([facts.subject, facts.predicate, facts.start, facts.end])
     distinct, question = np.unique(keys, axis=1, return_inverse=True)
@@ -150,14 +154,14 @@ def _grouped(facts: Facts) -> tuple[Facts, NDArray[np.int64]]:
     return Facts(distinct[0], distinct[1], zeros, distinct[2], distinct[3]), answers
 
 
-def _open_only(shortlist: Shortlist) -> Shortlist:
+def open_only(shortlist: Shortlist) -> Shortlist:
     """Return the shortlist without its known answers."""
-    place = np.arange(len(shortlist.object)) - shortlist.first[shortlist.question]
-    kept = place < shortlist.ranked[shortlist.question]
-    return Shortlist(np.append(0, np.cumsum(shortlist.ranked)), shortlist.object[kept], shortlist.ranked)
+    first = np.append(0, np.cumsum(shortlist.ranked))
+    return Shortlist(first, shortlist.object[shortlist.is_ranked], shortlist.ranked)
 
 
-def _is_answer(shortlist: Shortlist, answers: NDArray[np.int64], first_question: int) -> NDArray[np.int8]:
+def is_answer(shortlist: Shortlist, answers: NDArray[np.int64], first_question: int) -> NDArray[np.int8]:
+    """Return which candidates are among the answers; the first question here has the number `first_question` there."""
     width = int(max(answers[:, 1].max(initial=0), shortlist.object.max(initial=0))) + 1
     true = answers[:, 0] * width + answers[:, 1]
     return np.isin((shortlist.question + first_question) * width + shortlist.object, true).astype(np.int8)

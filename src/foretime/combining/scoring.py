@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.combining.columns import Describer, score_each_term, shortlist_of
+from foretime.combining.columns import Columns, Describer, Shortlist, score_each_term, shortlist_of
 from foretime.combining.combiner import Combiner, describe
 from foretime.data.facts import Facts
 from foretime.evaluation.filters import KnownAnswers
 from foretime.evaluation.ranking import score_questions
 from foretime.models import Model
+
+
+class Described(NamedTuple):
+    """A candidate on the shortlist: its columns, (1, columns), and its place there, from 1; a known one has none."""
+
+    names: list[str]
+    columns: Columns
+    place: int | None
 
 
 @dataclass(frozen=True)
@@ -31,19 +41,33 @@ class TwoStages:
         Those of the shortlist are the combiner's. The others keep the order of the first stage behind the last of them,
         by as much as the first stage puts them behind the last of the shortlist.
         """
-        terms = score_each_term(self.model, questions)
-        total = torch.stack(list(terms.values())).sum(0)
-        shortlist = shortlist_of(total, questions, self.known, self.combiner.top)
-        _, columns = describe(self.describer, terms, questions, shortlist)
+        total, shortlist, _, columns = self._shortlist(questions)
         scores = torch.from_numpy(self.combiner.score(columns))
         question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
+        ranked = torch.from_numpy(shortlist.is_ranked)  # a known answer may stand anywhere in the first stage
         far = torch.full((len(questions),), torch.inf, dtype=torch.float64)
         lowest = far.scatter_reduce(0, question, scores, "amin")
-        last = far.float().scatter_reduce(0, question, total[question, object_], "amin")
+        last = far.float().scatter_reduce(0, question[ranked], total[question, object_][ranked], "amin")
         below = (total - last[:, None]).clamp(max=0.0) - 1e-3
         result = lowest[:, None] + below
         result[question, object_] = scores
         return result.float()
+
+    def describe(self, question: Facts, candidate: int) -> Described | None:
+        """Return what the combiner knows of a candidate of one question, nothing if it is behind the shortlist."""
+        _, shortlist, names, columns = self._shortlist(question)
+        rows = np.flatnonzero(shortlist.object == candidate)
+        if len(rows) == 0:
+            return None
+        row = int(rows[0])
+        return Described(names, columns[row : row + 1], row + 1 if shortlist.is_ranked[row] else None)
+
+    def _shortlist(self, questions: Facts) -> tuple[Tensor, Shortlist, list[str], Columns]:
+        """Return the scores of the first stage, its best candidates, and the names and values of their columns."""
+        terms = score_each_term(self.model, questions)
+        total = torch.stack(list(terms.values())).sum(0)
+        shortlist = shortlist_of(total, questions, self.known, self.combiner.top)
+        return total, shortlist, *describe(self.describer, terms, questions, shortlist)
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,11 @@ class Timeline:
         return steps
 
     def label(self, step: int) -> str:
-        """Return the name of a step: `2014-11-16`, `2014-W07`, `2014-11`, `986`, `17`, or `a … b` for a bin."""
-        first = self.starts[step]
+        """Return the name of a step: `2014-11-16`, `2014-W07`, `2014-11`, `986`, `17`, or `a … b` for a bin.
+
+        A regular timeline names the steps after its last one too.
+        """
+        first = self.starts[0] + step if step >= len(self) and self.regular else self.starts[step]
         if not self.binned:
             return tick_text(first, self.unit)
         last = self.last if step in (-1, len(self) - 1) else self.starts[step + 1] - 1
@@ -84,15 +87,34 @@ class Timeline:
         """The first and the last time, in words."""
         return f"{tick_text(self.starts[0], self.unit)} to {tick_text(self.last, self.unit)}"
 
-    def step(self, text: str) -> int:
-        """Return the step of a time that a user names, in the words of `label` or more precisely."""
+    def step(self, text: str, beyond: bool = False) -> int:
+        """Return the step of a time that a user names, in the words of `label` or more precisely.
+
+        With `beyond`, a time after the last one has the step that it would have if the timeline went on.
+        """
         tick = self._tick(text.split(BETWEEN)[0] if self.binned else text)
-        if not self.starts[0] <= tick <= self.last:
+        if tick > self.last:
+            return self._step_beyond(text, tick, beyond)
+        if tick < self.starts[0]:
             raise QuestionError(f"{text!r} is not on the timeline, {self.span}; ask for a time between these")
         step = bisect_right(self.starts, tick) - 1
         if not self.binned and self.starts[step] != tick:
             raise QuestionError(f"no event at {text!r}; the nearest times with one are {self._neighbours(step)}")
         return step
+
+    def _step_beyond(self, text: str, tick: int, beyond: bool) -> int:
+        outside = f"{text!r} is not on the timeline, {self.span}"
+        if not beyond:
+            raise QuestionError(
+                f"{outside}; ask for a time between these, or give a later one to a run trained with --past-only"
+            )
+        if not self.regular:
+            kind, remedy = ("of bins", "without bins") if self.binned else ("irregular", "without --irregular")
+            raise QuestionError(
+                f"{outside}, and this one is {kind}: it does not say which step a later time has; ask for a time "
+                f"between these, or train on a regular timeline, {remedy}"
+            )
+        return tick - self.starts[0]
 
     def _tick(self, text: str) -> int:
         moment = parse_time(text.strip())

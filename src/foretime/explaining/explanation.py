@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
+from foretime.combining.words import in_words, value_in_words
 from foretime.explaining.rounding import units_of, written
 
 Mark = Literal["cause", "companion", "effect"]
@@ -119,9 +120,36 @@ class Contribution:
     value: float
     contribution: float
 
+    @property
+    def words(self) -> str:
+        """What the column says."""
+        return in_words(self.column)
+
+    @property
+    def value_words(self) -> str:
+        """The value as it is printed."""
+        return value_in_words(self.column, self.value)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the contribution as plain values for JSON."""
-        return asdict(self)
+        return {**asdict(self), "words": self.words}
+
+
+class FirstStage(NamedTuple):
+    """Where the first of two stages has put an answer: the second stage only orders its `shortlist` best ones."""
+
+    shortlist: int
+    listed: bool
+    place: int | None = None
+    """Its place on the shortlist, from 1; a known answer stands beside it and has none."""
+
+    @property
+    def words(self) -> str:
+        """The place in words."""
+        shortlist = f"the shortlist of the best {self.shortlist:,}"
+        if not self.listed:
+            return f"behind {shortlist}, so it keeps its place and has no score of the second stage"
+        return f"known already, so beside {shortlist}" if self.place is None else f"place {self.place} on {shortlist}"
 
 
 class Difference(NamedTuple):
@@ -154,7 +182,7 @@ class Explanation:
     confidence: float | None
     known: str | None
     terms: dict[str, float]
-    """The terms of the score by name; that of the evidence is the sum of the reasons."""
+    """The terms of the score by name, of the first stage's if there are two; evidence is the sum of the reasons."""
     reasons: tuple[ShownReason, ...] = ()
     """Those with the largest contribution, for or against, first."""
     note: str | None = None
@@ -162,11 +190,18 @@ class Explanation:
     second_stage: Sequence[Contribution] | None = None
     """Where a second stage has ordered the answers: what each of its columns adds to `second_stage_base`."""
     second_stage_base: float = 0.0
+    first_stage: FirstStage | None = None
+    """Where the first stage has put the answer, if there are two."""
     rival: Explanation | None = None
     """The explanation of the answer that this one is compared with."""
 
     @property
     def score(self) -> float:
+        """The score that orders the answer: that of the second stage if it has one, or the sum of the terms."""
+        return self.first_stage_score if self.second_stage_score is None else self.second_stage_score
+
+    @property
+    def first_stage_score(self) -> float:
         """The sum of the terms."""
         return math.fsum(self.terms.values())
 
@@ -196,12 +231,16 @@ class Explanation:
             "reasons": [reason.to_dict() for reason in reasons],
             "other_reasons": _others(self.reasons, len(reasons), self.terms.get(EVIDENCE, 0.0)),
             "note": self.note,
+            "first_stage": self._first_stage_dict(),
             "second_stage": self._second_stage_dict(top),
         }
         if self.rival is not None:
             shown["rival"] = self.rival.to_dict(top)
             shown["differences"] = Comparison(self, self.rival).to_dict(top)
         return shown
+
+    def _first_stage_dict(self) -> dict[str, Any] | None:
+        return None if self.first_stage is None else {"score": self.first_stage_score, **self.first_stage._asdict()}
 
     def _second_stage_dict(self, top: int | None) -> dict[str, Any] | None:
         if self.second_stage_score is None:
@@ -229,7 +268,10 @@ class Explanation:
 
 
 class Comparison:
-    """Why one answer and not another: differences, the largest first, that add up to that of the scores."""
+    """Why one answer and not another: differences, the largest first, that add up to that of the scores.
+
+    Where the second stage has scored only one of the two, the scores are those of the first.
+    """
 
     def __init__(self, answer: Explanation, rival: Explanation) -> None:
         self.answer, self.rival = answer, rival
@@ -239,20 +281,39 @@ class Comparison:
         self.second_stage = _by_size(_column_differences(answer, rival))
 
     @property
+    def staged(self) -> bool:
+        """Whether the second stage has scored both."""
+        return self.answer.second_stage is not None and self.rival.second_stage is not None
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        """The scores that are compared."""
+        if self.staged:
+            return self.answer.score, self.rival.score
+        return self.answer.first_stage_score, self.rival.first_stage_score
+
+    @property
     def difference(self) -> float:
         """By how much the score of the answer is higher."""
-        return math.fsum([*self.answer.terms.values(), *(-term for term in self.rival.terms.values())])
+        parts = self.second_stage if self.staged else self.terms
+        return math.fsum(side for part in parts for side in (part.answer, -part.rival))
+
+    @property
+    def first_stage_difference(self) -> float:
+        """By how much the sum of the answer's terms is higher."""
+        return math.fsum(side for term in self.terms for side in (term.answer, -term.rival))
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:
         """Return the differences as plain values for JSON."""
         shown: dict[str, Any] = {
             "score": self.difference,
+            "first_stage_score": self.first_stage_difference,
             "terms": [term.to_dict() for term in self.terms],
             "reasons": [reason.to_dict() for reason in self.reasons[:top]],
             "other_reasons": _other_differences(self.reasons, top),
             "second_stage": None,
         }
-        if self.answer.second_stage is not None and self.rival.second_stage is not None:
+        if self.staged:
             shown["second_stage"] = [column.to_dict() for column in self.second_stage[:top]]
             shown["other_second_stage"] = _other_differences(self.second_stage, top)
         return shown
@@ -273,7 +334,7 @@ def _column_differences(answer: Explanation, rival: Explanation) -> Iterable[Dif
     if answer.second_stage_base != rival.second_stage_base:
         yield Difference("base", answer.second_stage_base, rival.second_stage_base)
     for name in dict.fromkeys([*own, *theirs]):
-        yield Difference(name, own.get(name, 0.0), theirs.get(name, 0.0))
+        yield Difference(in_words(name), own.get(name, 0.0), theirs.get(name, 0.0))
 
 
 def _by_size(differences: Iterable[Difference]) -> list[Difference]:

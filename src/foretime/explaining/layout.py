@@ -62,9 +62,13 @@ class SecondStage:
 
 @dataclass(frozen=True)
 class Layout:
-    """An explanation: the terms add up to the score, the reasons and the others to the evidence."""
+    """An explanation: the terms add up to the first stage, the reasons and the others to the evidence.
+
+    `score` is that of the second stage, or the same as the first if there is only one.
+    """
 
     score: int
+    first_stage: int
     terms: list[Named]
     reasons: list[ReasonLine]
     others: Others
@@ -91,9 +95,13 @@ class DifferenceLine(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparisonLayout:
-    """A comparison: the terms add up to the difference of the scores, the reasons and the others to the evidence's."""
+    """A comparison: the terms add up to the difference of the first stage, reasons and others to the evidence's.
+
+    `score` is that of the second stage where it has scored both, or the same as the first.
+    """
 
     score: DifferenceLine
+    first_stage: DifferenceLine
     terms: list[DifferenceLine]
     reasons: list[DifferenceLine]
     others: Others
@@ -103,30 +111,32 @@ class ComparisonLayout:
 
 def lay_out(explanation: Explanation, top: int | None) -> Layout:
     """Return the layout of an explanation with the first `top` reasons."""
-    score = units_of(explanation.score)
-    terms = _named(explanation.terms, score)
+    first_stage = units_of(explanation.first_stage_score)
+    terms = _named(explanation.terms, first_stage)
     evidence = next((term.units for term in terms if term.name == EVIDENCE), 0)
     contributions = [reason.contribution for reason in explanation.reasons]
     units, others = _shown(contributions, top, evidence)
     reasons = [_reason_line(reason, unit) for reason, unit in zip(explanation.reasons, units, strict=False)]
-    return Layout(score, terms, reasons, others, _second_stage(explanation, top))
+    return Layout(units_of(explanation.score), first_stage, terms, reasons, others, _second_stage(explanation, top))
 
 
 def lay_out_comparison(comparison: Comparison, top: int | None) -> ComparisonLayout:
     """Return the layout of a comparison with the first `top` differences."""
-    own, theirs = units_of(comparison.answer.score), units_of(comparison.rival.score)
-    terms = _differences(comparison.terms, adding_up([term.difference for term in comparison.terms], own - theirs))
+    answer, rival = comparison.answer, comparison.rival
+    first = DifferenceLine("first stage", units_of(answer.first_stage_score), units_of(rival.first_stage_score))
+    score = DifferenceLine("score", *map(units_of, comparison.scores))
+    terms = _differences(comparison.terms, adding_up([term.difference for term in comparison.terms], first.units))
     evidence = next((term.units for term in terms if term.name == EVIDENCE), 0)
     reasons, others = _shown([reason.difference for reason in comparison.reasons], top, evidence)
-    scores = comparison.answer.second_stage_score, comparison.rival.second_stage_score
-    second = units_of(scores[0]) - units_of(scores[1]) if scores[0] is not None and scores[1] is not None else 0
-    columns, column_others = _shown([column.difference for column in comparison.second_stage], top, second)
+    found = comparison.second_stage if comparison.staged else []
+    columns, column_others = _shown([column.difference for column in found], top, score.units)
     return ComparisonLayout(
-        score=DifferenceLine("score", own, theirs),
+        score=score,
+        first_stage=first,
         terms=terms,
         reasons=_differences(comparison.reasons, reasons),
         others=others,
-        second_stage=_differences(comparison.second_stage, columns),
+        second_stage=_differences(found, columns),
         second_stage_others=column_others,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from foretime.explaining.explanation import Comparison, Explanation
 from foretime.explaining.layout import DifferenceLine, ReasonLine, SecondStage, lay_out, lay_out_comparison
 from foretime.explaining.rounding import sum_text, written
-from foretime.explaining.text import others_text, question_text, shown_events, standing_text
+from foretime.explaining.text import others_text, placed_text, question_text, shown_events, standing_text
 
 
 def explanation_markdown(explanation: Explanation, top: int | None = None) -> str:
@@ -25,7 +25,13 @@ def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
     yield ""
     yield f"{_escape(question_text(explanation))}: {standing_text(explanation)}"
     yield ""
-    yield from _table(("score", written(layout.score)), [(name, written(units)) for name, units in layout.terms])
+    if explanation.second_stage is not None:
+        yield from (f"Score by the second stage: {written(layout.score)}", "")
+    staged = explanation.second_stage is not None or explanation.first_stage is not None
+    header = ("first stage" if staged else "score", written(layout.first_stage))
+    yield from _table(header, [(name, written(units)) for name, units in layout.terms])
+    if explanation.first_stage is not None:
+        yield from ("", f"The first stage{placed_text(explanation)}")
     if explanation.note:
         yield from ("", _escape(explanation.note))
     if layout.second_stage is not None:
@@ -58,7 +64,7 @@ def _reason_lines(line: ReasonLine) -> Iterator[str]:
 def _second_stage_lines(stage: SecondStage) -> Iterator[str]:
     yield from ("", f"### The second stage, which orders the answers: {written(stage.score)}", "")
     rows = [("base", "", written(stage.base, sign=True))]
-    rows += [(column.column, f"{column.value:g}", written(units, sign=True)) for column, units in stage.columns]
+    rows += [(column.words, column.value_words, written(units, sign=True)) for column, units in stage.columns]
     if stage.others.count:
         rows.append((others_text(stage.others, "column"), "", written(stage.others.units, sign=True)))
     yield from _table(("column", "value", "contribution"), rows)
@@ -71,10 +77,11 @@ def _comparison_lines(comparison: Comparison, top: int | None) -> Iterator[str]:
     yield ""
     yield _escape(question_text(answer))
     yield ""
-    yield from _table(header, [_row(line) for line in (*layout.terms, layout.score)])
-    stages = answer.second_stage is not None and rival.second_stage is not None
+    scores = [layout.first_stage] if comparison.staged or answer.first_stage else []
+    scores += [layout.score] if comparison.staged or not answer.first_stage else []
+    yield from _table(header, [_row(line) for line in (*layout.terms, *scores)])
     for title, noun, found, others in (
-        ("The second stage", "column", layout.second_stage if stages else [], layout.second_stage_others),
+        ("The second stage", "column", layout.second_stage, layout.second_stage_others),
         ("The evidence", "reason", layout.reasons, layout.others),
     ):
         if found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from foretime.explaining.explanation import IN_TWOS, Comparison, Explanation, ShownReason
-from foretime.explaining.layout import Others, ReasonLine, SecondStage, lay_out, lay_out_comparison
+from foretime.explaining.layout import DifferenceLine, Others, ReasonLine, SecondStage, lay_out, lay_out_comparison
 from foretime.explaining.rounding import sum_text, written
 
 EVENTS_SHOWN = 3
@@ -39,6 +39,11 @@ def standing_text(explanation: Explanation) -> str:
     return ", ".join(parts)
 
 
+def placed_text(explanation: Explanation) -> str:
+    """Return where the first of two stages has put the answer, as the rest of a sentence."""
+    return "" if explanation.first_stage is None else f": {explanation.first_stage.words}"
+
+
 def shown_events(reason: ShownReason) -> tuple[int, str]:
     """Return how many events of a reason are printed, and what is said of the others."""
     twos = reason.kind in IN_TWOS
@@ -57,7 +62,12 @@ def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
     layout = lay_out(explanation, top)
     yield f"{question_text(explanation)}: {explanation.answer}"
     yield standing_text(explanation)
-    yield f"score {written(layout.score)} = {sum_text(layout.terms)}"
+    if explanation.second_stage is not None:
+        yield f"score {written(layout.score)}, by the second stage"
+    if explanation.second_stage is None and explanation.first_stage is None:
+        yield f"score {written(layout.score)} = {sum_text(layout.terms)}"
+    else:
+        yield f"first stage {written(layout.first_stage)} = {sum_text(layout.terms)}{placed_text(explanation)}"
     if explanation.note:
         yield explanation.note
     if layout.second_stage is not None:
@@ -93,7 +103,7 @@ def _second_stage_lines(stage: SecondStage) -> Iterator[str]:
     yield f"the second stage, {written(stage.score)}, which orders the answers:"
     yield f"{written(stage.base, sign=True):>8} base"
     for column, units in stage.columns:
-        yield f"{written(units, sign=True):>8} {column.column} = {column.value:g}"
+        yield f"{written(units, sign=True):>8} {column.words} = {column.value_words}"
     if stage.others.count:
         yield f"{written(stage.others.units, sign=True):>8} {others_text(stage.others, 'column')}"
 
@@ -101,14 +111,18 @@ def _second_stage_lines(stage: SecondStage) -> Iterator[str]:
 def _comparison_lines(comparison: Comparison, top: int | None) -> Iterator[str]:
     layout, answer, rival = lay_out_comparison(comparison, top), comparison.answer, comparison.rival
     yield f"why {answer.answer} and not {rival.answer}: {question_text(answer)}"
-    yield f"score {written(layout.score.answer)} against {written(layout.score.rival)}"
     terms = sum_text([(term.name, term.units) for term in layout.terms])
-    yield f"difference {written(layout.score.units)} = {terms}"
-    if answer.second_stage is not None and rival.second_stage is not None:
+    if comparison.staged:
+        yield f"score {_against(layout.score)}"
+        yield f"difference {written(layout.score.units)}, by the second stage"
+    first = "first stage" if answer.first_stage or comparison.staged else "score"
+    yield f"{first} {_against(layout.first_stage)}"
+    yield f"difference {written(layout.first_stage.units)} = {terms}"
+    if comparison.staged:
         yield ""
         yield "of the second stage, which orders the answers:"
         for line in layout.second_stage:
-            yield f"{written(line.units, sign=True):>8} {line.name}"
+            yield f"{written(line.units, sign=True):>8} {line.name}: {_against(line)}"
         if layout.second_stage_others.count:
             others = layout.second_stage_others
             yield f"{written(others.units, sign=True):>8} {others_text(others, 'column')}"
@@ -116,6 +130,10 @@ def _comparison_lines(comparison: Comparison, top: int | None) -> Iterator[str]:
         yield ""
         yield "of the evidence:"
     for line in layout.reasons:
-        yield (f"{written(line.units, sign=True):>8} {line.name}: {written(line.answer)} against {written(line.rival)}")
+        yield f"{written(line.units, sign=True):>8} {line.name}: {_against(line)}"
     if layout.others.count:
         yield f"{written(layout.others.units, sign=True):>8} {others_text(layout.others, 'reason')}"
+
+
+def _against(line: DifferenceLine) -> str:
+    return f"{written(line.answer)} against {written(line.rival)}"

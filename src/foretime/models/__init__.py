@@ -8,7 +8,7 @@ from foretime.config import ModelConfig, check_section
 from foretime.errors import ConfigError, suggestion
 from foretime.models.base import Model, ModelOptions, Part, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
-from foretime.models.evidence import EvidencePart, Rules, WithEvidence
+from foretime.models.evidence import EvidencePart, Rules, WithEvidence, evidence_of
 from foretime.models.lcge import LCGE
 from foretime.models.tcomplex import TComplEx
 from foretime.models.tntcomplex import TNTComplEx
@@ -37,6 +37,7 @@ __all__ = [
     "TNTComplEx",
     "WithEvidence",
     "build_model",
+    "evidence_of",
     "model_class",
     "model_options",
 ]

@@ -66,6 +66,11 @@ class EvidencePart(Model):
             for family, grounds in self.grounds.by_family().items()
         }
 
+    @property
+    def past_only(self) -> bool:
+        """Whether only events before the time asked about are evidence, and so any later time can be asked about."""
+        return self.grounds.reach.past_only
+
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
         """Return `l2`, the sum of the squared weights."""
         return {"l2": self.weights.square().sum()}
@@ -83,7 +88,15 @@ class WithEvidence(Model):
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms of the model, and `evidence`."""
-        return [*self.base.score_terms(queries, objects), *self.evidence.score_terms(queries, objects)]
+        return [*self.base_terms(queries, objects), *self.evidence.score_terms(queries, objects)]
+
+    def base_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the terms of the model alone; to it, a time after the last step is the last step.
+
+        An embedding has to be learned, so a step beyond the timeline has none; the evidence needs none.
+        """
+        time = queries.time.clamp(max=self.evidence.grounds.index.steps - 1)
+        return self.base.score_terms(queries._replace(time=time), objects)
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
         """Return the penalties of the model, and `evidence_l2`."""
@@ -118,6 +131,13 @@ class Rules(Model):
     def parts(self) -> list[Part]:
         """Return no part."""
         return []
+
+
+def evidence_of(model: Model) -> EvidencePart | None:
+    """Return the evidence within a model, if there is any."""
+    if isinstance(model, WithEvidence):
+        return model.evidence
+    return model if isinstance(model, EvidencePart) else None
 
 
 def _slices(count: int) -> list[slice]:

@@ -1,0 +1,144 @@
+"""What the second stage is worth, by what it is fitted on and by what it may look at: all on valid.
+
+    python benchmarks/combiner_choices.py runs/icews14-lcge-evidence
+
+The run must have a combiner fitted on a fold of train (`combiner.fit = "fold"`). Its candidates are described once for
+the fold and once for valid; then combiners are fitted on the fold with some columns left out, and on four fifths of
+valid to be ranked on the fifth. One of them is a control that cheats: it is given how often a candidate is an object of
+the predicate in *all* splits, the asked facts among them. It shows what such a leak would bring, and is used nowhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from foretime.combining.columns import Columns, Describer
+from foretime.combining.combiner import fit
+from foretime.data.dataset import Dataset
+from foretime.data.facts import Facts
+from foretime.evaluation import KnownAnswers, known_answers
+from foretime.evaluation.kinds import KINDS, kinds_of
+from foretime.files import write_json
+from foretime.models import Model
+from foretime.training import RunFolder, load_model
+from foretime.training.second_stage import parts_of
+
+from described import Described, described  # isort: skip
+
+RESULTS = Path(__file__).parent / "results"
+FAMILIES = {
+    "embeddings": ("event", "commonsense"),
+    "evidence": ("evidence",),
+    "pair": ("pair_", "same_", "inverse_"),
+    "object": ("object_",),
+    "activity": ("active_", "events", "partners"),
+    "affinity and paths": ("affinity", "common_partners", "path_"),
+    "names": ("name_",),
+    "subject and predicate": ("subject_", "predicate"),
+}
+"""Groups of columns by how their names begin."""
+
+
+def main() -> None:
+    """Fit and rank, print, and write a file for each run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--trees", type=int, default=200)
+    parser.add_argument("--quick", action="store_true", help="only the whole combiner, on fold and on valid")
+    arguments = parser.parse_args()
+    torch.set_num_threads(2)
+    bench = Bench(arguments.run, arguments.trees)
+    bench.whole()
+    if not arguments.quick:
+        bench.families()
+        bench.sizes()
+    write_json(RESULTS / f"combiner_{arguments.run.name}.json", bench.found)
+
+
+class Bench:
+    """The described candidates of a run, and what has been found with them."""
+
+    def __init__(self, path: Path, trees: int) -> None:
+        run = RunFolder.open(path)
+        config, self.dataset = run.config(), run.dataset()
+        self.config = config.combiner.model_copy(update={"trees": trees})
+        model = load_model(run, config, self.dataset)
+        describer = Describer.of(self.dataset, model, config.evidence)
+        part = parts_of(self.dataset, config)
+        train = self.dataset.train
+        self.fold = self._described(model, describer, train.take(part == 0), train.take(part != 0))
+        self.valid = self._described(model, describer, self.dataset.valid, train)
+        self.known = known_answers(self.dataset, config.training.filter)
+        self.found: dict[str, Any] = {"run": path.name, "trees": trees, "top": config.combiner.top}
+
+    def _described(self, model: Model, describer: Describer, facts: Facts, seen: Facts) -> Described:
+        predicates = len(self.dataset.predicates)
+        known = KnownAnswers(seen.with_inverses(predicates))
+        return described(model, describer, facts.with_inverses(predicates), known, self.config.top)
+
+    def whole(self) -> None:
+        """The first stage, the combiner of the fold, that of four fifths of valid, and the control."""
+        score = self.valid.column("score")
+        self._note("first stage", score)
+        self._note("fitted on a fold of train", self._fitted(self.fold, self.valid))
+        self._note("fitted on valid (five folds)", self._crossed(self.valid))
+        leaked = self.valid.with_column("leak", counts_of_all_splits(self.dataset, self.valid))
+        self._note("control: fitted on valid (five folds), counts of all splits leaked in", self._crossed(leaked))
+
+    def families(self) -> None:
+        """Each family of columns left out, and each alone."""
+        for family, starts in FAMILIES.items():
+            without = [n for n in self.fold.names if not n.startswith(starts)]
+            self._note(f"without {family}", self._fitted(self.fold, self.valid, without))
+        scores = [n for n in self.fold.names if n.startswith(("score", "log_p", "position", "event ", "evid", "comm"))]
+        self._note("only what the first stage says", self._fitted(self.fold, self.valid, scores))
+
+    def sizes(self) -> None:
+        """A quarter and a half of the fold, fewer trees and more leaves."""
+        for share in (0.25, 0.5):
+            self._note(f"{share:.0%} of the fold", self._fitted(self.fold.first(share), self.valid))
+        for change in ({"trees": 100}, {"trees": 400}, {"leaves": 63}, {"learning_rate": 0.05, "trees": 400}):
+            kept, self.config = self.config, self.config.model_copy(update=change)
+            self._note(", ".join(f"{k} {v}" for k, v in change.items()), self._fitted(self.fold, self.valid))
+            self.config = kept
+
+    def _fitted(self, fold: Described, asked: Described, names: list[str] | None = None) -> NDArray[np.float64]:
+        names = names or fold.names
+        return fit(fold.examples(names), self.config, 0, 2).score(asked.columns(names))
+
+    def _crossed(self, asked: Described) -> NDArray[np.float64]:
+        scores = np.empty(len(asked.question))
+        part = np.random.default_rng(0).permutation(asked.questions) % 5
+        for number in range(5):
+            inside = part[asked.question] == number
+            combiner = fit(asked.of_questions(part != number).examples(asked.names), self.config, 0, 2)
+            scores[inside] = combiner.score(asked.values[inside])
+        return scores
+
+    def _note(self, name: str, scores: NDArray[np.float64] | Columns) -> None:
+        began = time.monotonic()
+        ranks = self.valid.ranks(np.asarray(scores, dtype=np.float64), self.known)
+        kind = kinds_of(self.valid.facts, self.dataset)
+        kinds = {label: round(float(np.mean(1 / ranks[kind == k])), 4) for k, label in enumerate(KINDS)}
+        self.found[name] = {"valid_mrr": round(float(np.mean(1 / ranks)), 4), "kinds": kinds}
+        print(f"{name:60} {self.found[name]['valid_mrr']:.4f}  ({time.monotonic() - began:.0f} s)", flush=True)
+
+
+def counts_of_all_splits(dataset: Dataset, asked: Described) -> Columns:
+    """Return how often each candidate is an object of the question's predicate in train, valid and test together."""
+    facts = dataset.known().with_inverses(len(dataset.predicates))
+    keys, count = np.unique(facts.predicate * len(dataset.entities) + facts.object, return_counts=True)
+    wanted = asked.predicate[asked.question] * len(dataset.entities) + asked.object
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, count[place], 0).astype(np.float32)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""What evidence costs: a training step of each family against a step of the embeddings at rank 200, in one run.
+
+    python benchmarks/evidence_speed.py icews14 --out benchmarks/results/evidence_speed_icews14.json
+
+The steps are those of real training batches, forward and backward, without the optimiser. Figures are ratios to the
+embeddings, measured in turns, so that a slow moment of the machine meets all alike.
+"""
+
+from __future__ import annotations
+
+import foretime  # noqa: F401, first of all: it sets the environment before torch is imported
+
+# isort: split
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from foretime.config import DataConfig, EvidenceConfig, ModelConfig, RulesConfig
+from foretime.data.dataset import read_dataset
+from foretime.evidence.grounds import FAMILY_NAMES, Grounds, grounds_of
+from foretime.files import write_json
+from foretime.models import EvidencePart, Model, build_model
+from foretime.rules.mining import mine
+from foretime.training.batches import Batch, QuestionPool, step_rows
+from foretime.training.conclusion import peak_memory_mb
+from foretime.training.objective import cross_entropy
+from foretime.training.trainer import sizes_of
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("graph")
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    dataset = read_dataset(arguments.graph, DataConfig())
+    rules = mine(dataset, RulesConfig())
+    before = peak_memory_mb()
+    grounds = {name: grounds_of(dataset, EvidenceConfig(families=[name]), rules) for name in FAMILY_NAMES}
+    grounds["all families"] = grounds_of(dataset, EvidenceConfig(), rules)
+    models: dict[str, Model] = {name: EvidencePart(found) for name, found in grounds.items()}
+    embeddings = ModelConfig(name="tntcomplex", rank=200)
+    models["embeddings"] = build_model(embeddings, sizes_of(dataset), torch.Generator().manual_seed(0))
+    pool = QuestionPool(dataset.train.with_inverses(len(dataset.predicates)).events(), True)
+    steps = max(1, pool.pairs // 1000)
+    order = pool.order(0, 1)
+    batches = [pool.batch(step_rows(order, step, steps), steps) for step in range(arguments.steps + 1)]
+    seconds = {name: [step_seconds(model, batches[0])] for name, model in models.items()}  # the first one compiles
+    for batch in batches[1:]:
+        for name, model in models.items():
+            seconds[name].append(step_seconds(model, batch))
+    median = {name: float(np.median(values[1:])) for name, values in seconds.items()}
+    result = {
+        "graph": dataset.name,
+        "questions_in_a_step": int(np.mean([len(batch.queries.subject) for batch in batches])),
+        "share_of_an_embedding_step": {name: round(value / median["embeddings"], 3) for name, value in median.items()},
+        "index_mb": round(index_bytes(grounds["all families"]) / 1e6, 1),
+        "weights": grounds["all families"].weights,
+        "peak_memory_mb": {"graph and rules": before, "whole benchmark": peak_memory_mb()},
+    }
+    print(json.dumps(result, indent=2))
+    if arguments.out:
+        write_json(arguments.out, result)
+
+
+def step_seconds(model: Model, batch: Batch) -> float:
+    """Return how long forward and backward of one training step take."""
+    began = time.perf_counter()
+    loss = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects)
+    loss.backward()
+    model.zero_grad(set_to_none=True)
+    return time.perf_counter() - began
+
+
+def index_bytes(grounds: Grounds) -> int:
+    """Return how much memory the index holds."""
+    return sum(column.nbytes for column in grounds.index if isinstance(column, np.ndarray))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""The columns of the second stage in words, for explanations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+AT_THE_END: Final = " at the end"
+BELOW: Final = " below the best"
+NONE: Final = 10_000.0
+"""The distance of an event that does not exist, as `evidence.profile` has it."""
+WORDS: Final = {
+    "log_probability": "the first stage's log-probability",
+    "score": "the first stage's score",
+    "position": "place on the shortlist, from 0",
+    "evidence_pair": "evidence of events between the two",
+    "evidence_object": "evidence of the predicate with others",
+    "evidence_active": "evidence of anything done with others",
+    "evidence_affinity": "evidence of common partners",
+    "evidence_path": "evidence of paths over a third",
+    "pair_before": "steps since the last event between the two",
+    "pair_after": "steps to the next event between the two",
+    "pair_nearest": "steps to the nearest event between the two",
+    "pair_now": "events between the two at the same step",
+    "pair_week": "events between the two within 7 steps",
+    "pair_month": "events between the two within 30 steps",
+    "pair_events": "events between the two in all",
+    "pair_predicates": "predicates between the two",
+    "pair_recent": "events between the two, fading over 10 steps",
+    "pair_lasting": "events between the two, fading over 60 steps",
+    "pair_share": "share of the subject's events that are with the candidate",
+    "same_before": "steps since the same between the two",
+    "same_after": "steps to the next same between the two",
+    "same_events": "the same between the two in all",
+    "same_lasting": "the same between the two, fading over 60 steps",
+    "same_share": "share of the subject's same events that are with the candidate",
+    "inverse_before": "steps since the same, turned round",
+    "inverse_after": "steps to the next same, turned round",
+    "inverse_now": "the same, turned round, at the same step",
+    "object_before": "steps since the candidate had the same with others",
+    "object_after": "steps until the candidate has the same with others",
+    "object_now": "the same with others at the same step",
+    "object_month": "the same with others within 30 steps",
+    "object_events": "the same with others in all",
+    "object_share": "share of the predicate's events that are the candidate's",
+    "object_habit": "share of the candidate's events that have the predicate",
+    "active_before": "steps since the candidate did anything with others",
+    "active_after": "steps until the candidate does anything with others",
+    "active_now": "the candidate's events with others at the same step",
+    "active_week": "the candidate's events with others within 7 steps",
+    "active_month": "the candidate's events with others within 30 steps",
+    "events": "the candidate's events with others in all",
+    "partners": "the candidate's partners",
+    "affinity": "affinity of the two by common partners",
+    "common_partners": "common partners",
+    "path_now": "paths over a third at the same step",
+    "path_week": "paths over a third within 7 steps",
+    "name_overlap": "words that both names have, by rarity",
+    "name_count": "how often the predicate has the rarest word of the name",
+    "name_share": "how often the predicate has the words of the name, by logarithm",
+    "subject_events": "the subject's events in all",
+    "subject_partners": "the subject's partners",
+    "subject_now": "the subject's events at the same step",
+    "subject_same_events": "the subject's same events in all",
+    "predicate_events": "the predicate's events in all",
+    "predicate": "number of the predicate",
+}
+"""What each column says; «the same» is the predicate asked about."""
+
+
+def in_words(column: str) -> str:
+    """Return what a column says; one that has the name of a term of a model is that term."""
+    for mark, words in ((AT_THE_END, ", at the end"), (BELOW, ", below the best")):
+        if column.endswith(mark):
+            return in_words(column.removesuffix(mark)) + words
+    return WORDS.get(column, f"the term {column}")
+
+
+def value_in_words(column: str, value: float) -> str:
+    """Return the value of a column; `none` for the distance of an event that does not exist."""
+    return "none" if value == NONE and in_words(column).startswith("steps ") else f"{value:g}"

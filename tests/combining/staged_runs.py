@@ -1,0 +1,50 @@
+"""Small runs with two stages, one for each way of fitting the second, with a record of what each stage was shown."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import foretime.training as training
+from foretime.config import CombinerConfig, Config
+from foretime.data.dataset import Dataset
+from foretime.data.facts import Facts
+from foretime.training import RunFolder, second_stage, train
+
+Row = tuple[int, ...]
+FITS: tuple[str, ...] = get_args(CombinerConfig.model_fields["fit"].annotation)
+
+
+def rows_of(facts: Facts) -> list[Row]:
+    return list(zip(*(column.tolist() for column in facts.columns()), strict=True))
+
+
+@dataclass
+class Staged:
+    """A trained run: what each first stage has trained on, and what examples were made of: (asked, known) each."""
+
+    run: RunFolder
+    trained: list[set[Row]] = field(default_factory=list)
+    asked: list[tuple[set[Row], set[Row]]] = field(default_factory=list)
+
+
+def train_watched(graph: Dataset, config: Config, folder: Path) -> Staged:
+    staged = Staged(RunFolder(folder / "run"))
+
+    class Watched(training.Trainer):
+        def __init__(self, run, config, dataset, listener, facts=None, rules=None):
+            staged.trained.append(set(rows_of(facts)))
+            super().__init__(run, config, dataset, listener, facts, rules)
+
+    def watched(model, describer, dataset, config, facts, seen):
+        staged.asked.append((set(rows_of(facts)), set(rows_of(seen))))
+        return examples(model, describer, dataset, config, facts, seen)
+
+    examples = second_stage._examples
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "Trainer", Watched)
+        patch.setattr(second_stage, "Trainer", Watched)
+        patch.setattr(second_stage, "_examples", watched)
+        train(graph, config, staged.run.path)
+    return staged

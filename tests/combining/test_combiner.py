@@ -1,0 +1,92 @@
+"""The combiner as trees: fitted the same way twice, saved and loaded, and refused when damaged."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foretime.combining.combiner import Combiner, Examples, fit, join
+from foretime.config import CombinerConfig
+from foretime.errors import DataError, RunError
+
+CONFIG = CombinerConfig(use=True, top=7, trees=10, leaves=4, leaf_candidates=3)
+
+
+def some_examples(questions: int = 40, seed: int = 0) -> Examples:
+    draw = np.random.default_rng(seed)
+    columns = draw.normal(size=(questions * 5, 4)).astype(np.float32)
+    right = np.zeros((questions, 5), dtype=np.int8)
+    right[np.arange(questions), columns[:, 1].reshape(questions, 5).argmax(1)] = 1
+    names = ["score", "pair now", "score below the best", "events at the end"]
+    return Examples(names, columns, right.ravel(), np.full(questions, 5))
+
+
+def test_fitting_twice_gives_the_same_trees():
+    texts = {fit(some_examples(), CONFIG, seed, 1).booster.model_to_string() for seed in (4, 4, 5)}
+    assert len(texts) == 2
+
+
+def test_the_column_that_tells_the_answer_is_found():
+    examples = some_examples()
+    scores = fit(examples, CONFIG, 0, 1).score(examples.columns).reshape(40, 5)
+    assert (scores.argmax(1) == examples.right.reshape(40, 5).argmax(1)).mean() > 0.9
+
+
+def test_contributions_add_up_to_the_score():
+    examples = some_examples()
+    combiner = fit(examples, CONFIG, 0, 1)
+    found = combiner.contributions(examples.columns)
+    assert found.shape == (200, 5)
+    np.testing.assert_allclose(found.sum(1), combiner.score(examples.columns), atol=1e-9)
+
+
+def test_a_saved_combiner_scores_the_same(tmp_path: Path):
+    combiner, columns = fit(some_examples(), CONFIG, 0, 1), some_examples(seed=1).columns
+    combiner.save(tmp_path / "combiner.txt")
+    loaded = Combiner.load(tmp_path / "combiner.txt")
+    assert loaded.top == 7
+    np.testing.assert_array_equal(loaded.score(columns), combiner.score(columns))
+    loaded.save(tmp_path / "again.txt")
+    assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "combiner.txt").read_bytes()
+
+
+GARBAGE = {
+    "empty": b"",
+    "no trees": b"top=5\n",
+    "no text": b"\xff\xfe\x00\x81",
+    "words": b"top=5\nonce upon a time\n",
+    "words with the right end": b"top=5\nonce upon a time\n\npandas_categorical:null\n",
+    "no top": b"tree\nversion=v4\n\npandas_categorical:null\n",
+}
+
+
+@pytest.mark.parametrize("case", GARBAGE)
+def test_garbage_is_refused(tmp_path: Path, case: str):
+    path = tmp_path / "combiner.txt"
+    path.write_bytes(GARBAGE[case])
+    with pytest.raises(RunError, match=r"combiner\.txt: damaged, it is no combiner"):
+        Combiner.load(path)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.9, 0.995])
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float):
+    path = tmp_path / "combiner.txt"
+    fit(some_examples(), CONFIG, 0, 1).save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(RunError, match=r"combiner\.txt: damaged, it is no combiner: its end is missing"):
+        Combiner.load(path)
+
+
+def test_parts_are_joined_one_after_the_other():
+    parts = [some_examples(3), some_examples(2, seed=1)]
+    joined = join(parts)
+    assert joined.sizes.tolist() == [5] * 5
+    np.testing.assert_array_equal(joined.columns, np.concatenate([part.columns for part in parts]))
+    assert joined.right.tolist() == [*parts[0].right, *parts[1].right]
+
+
+def test_without_a_single_example_there_is_an_error_with_a_remedy():
+    nothing = Examples(["score"], np.zeros((0, 1), np.float32), np.zeros(0, np.int8), np.zeros(0, np.int64))
+    with pytest.raises(DataError, match=r"raise combiner\.top"):
+        fit(nothing, CONFIG, 0, 1)

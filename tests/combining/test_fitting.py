@@ -1,0 +1,109 @@
+"""The second stage in training: what it is fitted on, what the report says, and going on after an interruption."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from staged_runs import FITS, Staged, rows_of
+
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset
+from foretime.data.facts import empty_facts
+from foretime.errors import ConfigError, DataError
+from foretime.training import Interrupted, Listener, RunFolder, create_run, resume
+from foretime.training.second_stage import facts_of_first_stage, parts_of
+
+
+class StopAfter(Listener):
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def stop_wanted(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+def test_the_parts_of_train_are_equally_large_and_drawn_by_the_seed(small_graph: Dataset, staged_config: Config):
+    part = parts_of(small_graph, staged_config)
+    sizes = np.bincount(part)
+    assert (len(sizes), sizes.sum()) == (3, len(small_graph.train))
+    assert sizes.max() - sizes.min() <= 1
+    assert np.array_equal(part, parts_of(small_graph, staged_config))
+    assert not np.array_equal(part, parts_of(small_graph, override(staged_config, {"training.seed": 9})))
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_no_first_stage_has_trained_on_what_the_combiner_is_fitted_on(
+    staged: dict[str, Staged], small_graph: Dataset, staged_config: Config, fit: str
+):
+    found = staged[fit]
+    rows, part = np.array(rows_of(small_graph.train)), parts_of(small_graph, staged_config)
+    parts = [set(map(tuple, rows[part == number].tolist())) for number in range(3)]
+    everything = set(rows_of(small_graph.train))
+    without = [everything - one for one in parts]
+    valid = set(rows_of(small_graph.valid))
+    wanted = {
+        "fold": ([without[0]], [(parts[0], without[0])]),
+        "refit": ([everything, without[0]], [(parts[0], without[0])]),
+        "out-of-fold": ([everything, *without], list(zip(parts, without, strict=True))),
+        "valid": ([everything], [(valid, everything)]),
+    }
+    assert (found.trained, found.asked) == wanted[fit]
+    assert all(asked and not asked & seen for asked, seen in found.asked)
+    config = override(staged_config, {"combiner.fit": fit})
+    assert set(rows_of(facts_of_first_stage(small_graph, config))) == found.trained[0]
+    unused = override(config, {"combiner.use": False})
+    assert set(rows_of(facts_of_first_stage(small_graph, unused))) == everything
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_every_way_of_fitting_ends_with_a_report_of_both_stages(staged: dict[str, Staged], fit: str):
+    report = staged[fit].run.report()
+    assert report["combiner"] == fit
+    for split in ("valid", "test"):
+        assert 0 < report[split]["all"]["mrr"] <= 1
+        assert 0 < report[split]["first_stage"]["all"]["mrr"] <= 1
+        assert report[split]["first_stage"]["all"]["questions"] == report[split]["all"]["questions"]
+        assert report[split]["all"]["mrr"] != report[split]["first_stage"]["all"]["mrr"]
+    assert ("the combiner was fitted on valid" in report["choice"]) == (fit == "valid")
+
+
+@pytest.mark.parametrize("fit", ["fold", "out-of-fold"])
+def test_a_combiner_that_is_missing_is_fitted_again_the_same(staged: dict[str, Staged], tmp_path: Path, fit: str):
+    run = RunFolder(shutil.copytree(staged[fit].run.path, tmp_path / "run"))
+    before, report = run.combiner_file.read_bytes(), run.report()
+    run.combiner_file.unlink()
+    run.report_file.unlink()
+    resume(run.path)
+    assert run.combiner_file.read_bytes() == before
+    assert [run.report()[split] for split in ("valid", "test")] == [report[split] for split in ("valid", "test")]
+
+
+def test_an_interruption_in_any_first_stage_changes_nothing(
+    staged: dict[str, Staged], small_graph: Dataset, staged_config: Config, tmp_path: Path
+):
+    broken, stops = create_run(small_graph, override(staged_config, {"combiner.fit": "refit"}), tmp_path / "run"), 0
+    while True:
+        try:
+            resume(broken.path, StopAfter(4))
+            break
+        except Interrupted:
+            stops += 1
+    assert stops >= 3
+    assert broken.combiner_file.read_bytes() == staged["refit"].run.combiner_file.read_bytes()
+
+
+def test_more_parts_than_facts_are_refused_before_anything_is_trained(
+    small_graph: Dataset, staged_config: Config, tmp_path: Path
+):
+    few = Dataset(**{**vars(small_graph), "train": small_graph.train.take(slice(20))})
+    with pytest.raises(DataError, match=r"train has 20 facts and cannot be cut into 21 parts; lower combiner\.folds"):
+        create_run(few, override(staged_config, {"combiner.folds": 21}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_fitting_on_valid_needs_valid_facts(small_graph: Dataset, staged_config: Config, tmp_path: Path):
+    none = Dataset(**{**vars(small_graph), "valid": empty_facts()})
+    with pytest.raises(ConfigError, match="there are no valid facts"):
+        create_run(none, override(staged_config, {"combiner.fit": "valid"}), tmp_path / "run")

@@ -1,0 +1,228 @@
+"""Forecasting: a chronological split, evidence of the past alone, and questions about days that are yet to come."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from foretime.combining.columns import score_each_term
+from foretime.config import Config, DataConfig, override
+from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.facts import Facts, concatenate
+from foretime.data.timeline import Timeline
+from foretime.data.world import generate, write
+from foretime.errors import QuestionError
+from foretime.evidence.grounds import Grounds
+from foretime.evidence.index import evidence_index
+from foretime.explain import Explainer
+from foretime.models import Queries, WithEvidence
+from foretime.predict import Answer, Predictor, Question
+from foretime.training import RunFolder, train
+
+LATER = ("2025-01-01", "2025-01-03", "2025-02-11", "2031-07-01")
+"""Days after the last one of the world, near and far."""
+RULES = {"model.name": "rules", "evidence.past_only": True}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    folder = write(generate(1500), tmp_path_factory.mktemp("forecasting") / "world")
+    return read_dataset(folder, DataConfig(split="chronological"))
+
+
+@pytest.fixture(scope="module")
+def config(small_config: Config) -> Config:
+    settings = {"training.epochs": 3, "training.batch_size": 200, "training.valid_every": 1}
+    return override(small_config, settings | {"model.rank": 4, "rules.support": 2, "rules.static_support": 3})
+
+
+@pytest.fixture(scope="module")
+def rules_run(world: Dataset, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return train(world, override(config, RULES), tmp_path_factory.mktemp("forecasting") / "rules")
+
+
+@pytest.fixture(scope="module")
+def mixed_run(world: Dataset, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    settings = {"model.name": "tntcomplex", "evidence.use": True, "evidence.past_only": True, "training.epochs": 1}
+    return train(world, override(config, settings), tmp_path_factory.mktemp("forecasting") / "mixed")
+
+
+@pytest.fixture(scope="module")
+def explainer(rules_run: RunFolder) -> Explainer:
+    return Explainer.open(rules_run)
+
+
+def asked(graph: Dataset, row: int, time: str) -> dict[str, str]:
+    """The question for the object of a test fact, at another time."""
+    facts = graph.test
+    subject, predicate = graph.entities.name(facts.subject[row]), graph.predicates.name(facts.predicate[row])
+    return {"subject": subject, "predicate": predicate, "time": time}
+
+
+def scores(answers: list[Answer]) -> dict[str, float]:
+    return {answer.name: answer.score for answer in answers}
+
+
+def test_the_split_of_the_world_is_one_of_time(world: Dataset):
+    assert world.train.start.max() < world.valid.start.min()
+    assert world.valid.start.max() < world.test.start.min()
+    assert world.timeline.regular
+
+
+def test_rules_of_the_past_forecast_better_than_chance_and_than_one_family(
+    world: Dataset, config: Config, rules_run: RunFolder, tmp_path: Path
+):
+    chance = float(np.mean(1 / np.arange(1, len(world.entities) + 1)))  # all candidates in any order
+    reduced = train(world, override(config, RULES | {"evidence.families": ["affinity"]}), tmp_path / "reduced")
+    mrr, less = (run.report()["test"]["all"]["mrr"] for run in (rules_run, reduced))
+    assert mrr > 3 * chance
+    assert mrr > 1.2 * less
+
+
+@pytest.mark.parametrize("time", LATER)
+def test_a_day_after_the_last_one_is_answered_and_its_reasons_add_up(explainer: Explainer, world: Dataset, time: str):
+    for row in (0, 5, 9):
+        question = asked(world, row, time)
+        answers = explainer.predictor.complete(**question, top=3)
+        assert [answer.rank for answer in answers] == [1, 2, 3]
+        assert all(answer.known is None and answer.confidence is not None for answer in answers)
+        explanation = explainer.explain(**question, rival=answers[1].name)
+        assert explanation.answer == answers[0].name
+        assert explanation.question["time"] == time
+        assert math.isclose(explanation.score, answers[0].score, rel_tol=1e-4, abs_tol=1e-4)
+        assert explanation.reasons
+        days = [event.time for reason in explanation.reasons for event in reason.events]
+        assert days
+        assert max(days) <= world.timeline.label(int(world.train.start.max()))
+
+
+def test_every_piece_but_the_time_is_asked_for_beyond_the_timeline(explainer: Explainer, world: Dataset):
+    predictor, fact = explainer.predictor, asked(world, 0, LATER[0])
+    fact["object"] = world.entities.name(world.test.object[0])
+    for piece in ("subject", "predicate", "object"):
+        question = Question(**{**fact, piece: None})
+        assert predictor.complete_many([question], top=2)[0]
+        assert explainer.explain(**fact, piece=piece).answer == fact[piece]
+    times = predictor.complete(**{**fact, "time": None}, top=10_000)
+    assert {answer.name for answer in times} == {world.timeline.label(step) for step in range(len(world.timeline))}
+    with pytest.raises(QuestionError, match="is not on the timeline"):
+        explainer.explain(**fact, piece="time")
+
+
+def test_distance_matters_and_the_far_future_is_not_the_last_day(explainer: Explainer, world: Dataset):
+    near, far = (
+        scores(explainer.predictor.complete(**asked(world, 0, time), top=10_000)) for time in (LATER[0], LATER[-1])
+    )
+    assert near.keys() == far.keys()
+    assert near != far
+
+
+def later_events(world: Dataset, first: int, count: int = 400) -> Facts:
+    """Events of the same names at or after a step."""
+    generator = np.random.default_rng(3)
+    time = first + generator.integers(30, size=count)
+    entities, predicates = len(world.entities), len(world.predicates)
+    pair = generator.integers(entities, size=(2, count))
+    return Facts(pair[0], generator.integers(predicates, size=count), pair[1], time, time)
+
+
+@pytest.mark.parametrize("time", LATER[:3])
+def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Explainer, world: Dataset, time: str):
+    predictor = explainer.predictor
+    assert isinstance(predictor.model, WithEvidence)
+    grounds, step = predictor.model.evidence.grounds, world.timeline.step(time, beyond=True)
+    facts = concatenate([world.train, later_events(world, step)])
+    days = range(world.timeline.starts[0], world.timeline.starts[0] + step + 40)
+    longer = replace(world, train=facts, timeline=Timeline(world.timeline.unit, days, days[-1]))
+    index = evidence_index(facts, len(world.entities), len(world.predicates), len(longer.timeline))
+    with_later = WithEvidence(predictor.model.base, replace(grounds, index=index))
+    with_later.evidence.load_state_dict(predictor.model.evidence.state_dict())
+    assert longer.timeline.step(time) == step
+    queries = Queries(*(torch.from_numpy(column) for column in (world.test.subject, world.test.predicate)),
+                      torch.full((len(world.test),), step))  # fmt: skip
+    assert torch.equal(with_later.score_objects(queries), predictor.model.score_objects(queries))
+    later = Explainer(Predictor(replace(predictor.judge, model=with_later), longer, predictor.temperatures))
+    for row in (0, 3):
+        question = asked(world, row, time)
+        assert scores(later.predictor.complete(**question)) == scores(predictor.complete(**question))
+        before, after = (
+            [(reason.contribution, reason.events) for reason in one.explain(**question, top=0).reasons]
+            for one in (explainer, later)
+        )
+        assert before == after
+
+
+def test_to_embeddings_a_later_day_is_the_last_one_and_to_the_evidence_it_is_not(mixed_run: RunFolder, world: Dataset):
+    predictor = Predictor.open(mixed_run)
+    assert isinstance(predictor.model, WithEvidence)
+    last, later = world.timeline.label(len(world.timeline) - 1), LATER[2]
+    at_last, at_later = (
+        {answer.name: answer.terms for answer in predictor.complete(**asked(world, 0, time), top=10_000)}
+        for time in (last, later)
+    )
+    assert all(at_later[name]["event"] == terms["event"] for name, terms in at_last.items())
+    assert any(at_later[name]["evidence"] != terms["evidence"] for name, terms in at_last.items())
+    step = np.array([world.timeline.step(later, beyond=True)])
+    question = world.test.take(np.array([0]))
+    terms = score_each_term(predictor.model, replace(question, start=step, end=step))
+    assert torch.stack(list(terms.values())).sum(0)[0].tolist() == pytest.approx(
+        [math.fsum(at_later[name].values()) for name in world.entities.names], abs=1e-4
+    )
+
+
+def test_questions_of_many_times_are_answered_together(explainer: Explainer, world: Dataset):
+    first, last = world.timeline.label(0), world.timeline.label(len(world.timeline) - 1)
+    questions = [Question(**asked(world, 1, time)) for time in (first, last, *LATER)]
+    together = explainer.predictor.complete_many(questions, top=3)
+    assert together == [explainer.predictor.complete_many([question], top=3)[0] for question in questions]
+
+
+@pytest.mark.parametrize("run", ["small_run", "evidence_run"])
+def test_a_run_that_may_see_the_future_refuses_a_later_day(run: str, request: pytest.FixtureRequest):
+    predictor = Predictor.open(request.getfixturevalue(run))
+    question = asked(predictor.dataset, 0, "2031-01-01")
+    assert not predictor.forecasts
+    with pytest.raises(QuestionError, match=r"'2031-01-01' is not on the timeline, .*trained with --past-only"):
+        predictor.complete(**question)
+    with pytest.raises(QuestionError, match="trained with --past-only"):
+        Explainer(predictor).explain(**question)
+
+
+def test_a_day_before_the_first_is_refused_by_a_forecasting_run_too(explainer: Explainer, world: Dataset):
+    assert explainer.predictor.forecasts
+    with pytest.raises(QuestionError, match=r"'1999-01-01' is not on the timeline, .*; ask for a time between these$"):
+        explainer.predictor.complete(**asked(world, 0, "1999-01-01"))
+
+
+def test_a_regular_timeline_goes_on_after_its_last_step():
+    days = Timeline.build("day", np.array([10, 12]), np.array([10]))
+    assert [days.label(step) for step in (2, 3, 40)] == ["1970-01-13", "1970-01-14", "1970-02-20"]
+    assert [days.step(days.label(step), beyond=True) for step in (0, 2, 3, 40)] == [0, 2, 3, 40]
+    assert days.label(-1) == "1970-01-13"
+    with pytest.raises(QuestionError, match="trained with --past-only"):
+        days.step("1970-01-14")
+    with pytest.raises(QuestionError, match=r"ask for a time between these$"):
+        days.step("1970-01-10", beyond=True)
+
+
+@pytest.mark.parametrize(("granularity", "remedy"), [("auto", "without --irregular"), ("bins:2", "without bins")])
+def test_an_uneven_timeline_cannot_go_on_and_says_so(granularity: str, remedy: str):
+    ticks = np.array([10, 11, 15])
+    timeline = Timeline.build("day", ticks, ticks, granularity, regular=False)
+    assert timeline.step("1970-01-16", beyond=True) == len(timeline) - 1
+    with pytest.raises(QuestionError, match=f"train on a regular timeline, {remedy}"):
+        timeline.step("1970-01-17", beyond=True)
+    with pytest.raises(IndexError):
+        timeline.label(len(timeline))
+
+
+def test_grounds_take_any_later_step(explainer: Explainer):
+    assert isinstance(explainer.predictor.model, WithEvidence)
+    grounds: Grounds = explainer.predictor.model.evidence.grounds
+    weights = np.ones(grounds.weights, dtype=np.float32)
+    one = np.zeros(1, dtype=np.int64)
+    for step in (grounds.index.steps, grounds.index.steps + 1, 10**9, 2**40):
+        assert np.isfinite(grounds.score(weights, one, one, one + step)).all()
