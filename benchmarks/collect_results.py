@@ -86,6 +86,14 @@ def benchmark_lines() -> list[str]:
             f"{speed['rules']:,} rules add {speed['rules_cost']:.1%} to a step of LCGE. "
             f"Peak memory of the whole benchmark: {speed['peak_memory_mb']:,.0f} MB."
         )
+    for path in sorted(BENCHMARKS.glob("evidence_speed_*.json")):
+        evidence = json.loads(path.read_text(encoding="utf-8"))
+        share = evidence["share_of_an_embedding_step"]
+        lines.append(
+            f"- A training step of all evidence on {evidence['graph']} costs {share['all families']:.2f} times a step of "
+            f"TNTComplEx at rank 200 (pair {share['pair']:.2f}, object {share['object']:.2f}, active {share['active']:.2f}, "
+            f"affinity {share['affinity']:.2f}, path {share['path']:.2f}); its index holds {evidence['index_mb']:,.0f} MB."
+        )
     ranking = _benchmark("ranking_speed")
     if ranking:
         lines.append(
@@ -131,6 +139,8 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
         "",
         *lines,
         "",
+        *_stages_section(kept),
+        *_combiner_section(),
         *_ablation_section(),
         *_commonsense_section(),
         *_rule_weight_section(),
@@ -143,6 +153,58 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
     before, after = readme.split(MARKS[0])[0], readme.split(MARKS[1])[1]
     figures = "\n".join([MARKS[0], "", table.replace("](../results", "](results"), "", *lines, "", MARKS[1]])
     write_text(ROOT / "README.md", before + figures + after)
+
+
+def _stages_section(kept: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the MRR of both stages by how near in time training has an event between the pair."""
+    staged = {name: report for name, report in kept.items() if report.get("combiner")}
+    if not staged:
+        return []
+    lines = [
+        "## Two stages, by kind of evidence",
+        "",
+        "MRR before and after the second stage, by how near in time training",
+    ]
+    lines += [
+        "has an event between subject and answer, of any predicate and direction; the share of questions in brackets.",
+        "",
+    ]
+    for name, report in staged.items():
+        splits = [split for split in ("valid", "test") if split in report]
+        lines += [f"`{name}` (combiner fitted on: {report['combiner']}):", ""]
+        lines.append("| kind | " + " | ".join(f"{s}, first stage | {s}, both" for s in splits) + " |")
+        lines.append("| --- |" + " --- |" * (2 * len(splits)))
+        lines.append(_stage_row("all", [(report[s]["first_stage"]["all"], report[s]["all"]) for s in splits]))
+        for kind in report[splits[0]]["kinds"]:
+            pairs = [(report[s]["first_stage"]["kinds"][kind], report[s]["kinds"][kind]) for s in splits]
+            share = pairs[0][1]["questions"] / max(report[splits[0]]["all"]["questions"], 1)
+            lines.append(_stage_row(f"{kind} ({share:.1%})", pairs))
+        lines.append("")
+    return lines
+
+
+def _stage_row(label: str, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
+    cells = [f"{first['mrr']:.4f} | {both['mrr']:.4f}" for first, both in pairs]
+    return f"| {label} | " + " | ".join(cells) + " |"
+
+
+def _combiner_section() -> list[str]:
+    """Return what the second stage is worth on valid, by what it is fitted on and what it may look at."""
+    lines = []
+    for path in sorted(BENCHMARKS.glob("combiner_*.json")):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        lines += [
+            f"## What the second stage learns from: `{result['run']}`",
+            "",
+            f"MRR on valid, {result['trees']} trees over the {result['top']} best candidates "
+            "(`benchmarks/combiner_choices.py`; test is not looked at):",
+            "",
+            "| combiner | valid MRR |",
+            "| --- | --- |",
+            *(f"| {name} | {found['valid_mrr']:.4f} |" for name, found in result.items() if isinstance(found, dict)),
+            "",
+        ]
+    return lines
 
 
 def _commonsense_section() -> list[str]:

@@ -2,7 +2,7 @@
 
     python benchmarks/combiner_choices.py runs/icews14-lcge-evidence
 
-The run must have a combiner fitted on a fold of train (`combiner.fit = "fold"`). Its candidates are described once for
+The run must have a combiner fitted on a part of train (`combiner.fit` is `fold` or `refit`). Its candidates are described once for
 the fold and once for valid; then combiners are fitted on the fold with some columns left out, and on four fifths of
 valid to be ranked on the fifth. One of them is a control that cheats: it is given how often a candidate is an object of
 the predicate in *all* splits, the asked facts among them. It shows what such a leak would bring, and is used nowhere.
@@ -29,6 +29,7 @@ from foretime.files import write_json
 from foretime.models import Model
 from foretime.training import RunFolder, load_model
 from foretime.training.second_stage import parts_of
+from foretime.training.trainer import load_weights, new_model
 
 from described import Described, described  # isort: skip
 
@@ -73,7 +74,12 @@ class Bench:
         describer = Describer.of(self.dataset, model, config.evidence)
         part = parts_of(self.dataset, config)
         train = self.dataset.train
-        self.fold = self._described(model, describer, train.take(part == 0), train.take(part != 0))
+        apart = (
+            model
+            if config.combiner.fit == "fold"
+            else load_weights(run.fold(0), new_model(config, self.dataset, run.rules(self.dataset)))
+        )
+        self.fold = self._described(apart, describer, train.take(part == 0), train.take(part != 0))
         self.valid = self._described(model, describer, self.dataset.valid, train)
         self.known = known_answers(self.dataset, config.training.filter)
         self.found: dict[str, Any] = {"run": path.name, "trees": trees, "top": config.combiner.top}
@@ -87,7 +93,7 @@ class Bench:
         """The first stage, the combiner of the fold, that of four fifths of valid, and the control."""
         score = self.valid.column("score")
         self._note("first stage", score)
-        self._note("fitted on a fold of train", self._fitted(self.fold, self.valid))
+        self._note("fitted on a part of train", self._fitted(self.fold, self.valid))
         self._note("fitted on valid (five folds)", self._crossed(self.valid))
         leaked = self.valid.with_column("leak", counts_of_all_splits(self.dataset, self.valid))
         self._note("control: fitted on valid (five folds), counts of all splits leaked in", self._crossed(leaked))
