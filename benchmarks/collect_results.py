@@ -55,10 +55,15 @@ def results_table(kept: dict[str, dict[str, Any]]) -> str:
             error = test["calibration_error"]["object"]
             tested = f"{test['all']['mrr']:.4f} | {low:.3f}–{high:.3f} | {hits} | {error:.3f} |"
         lines.append(
-            f"| [{name}](../results/{name}/config.toml) | {valid['filter']} | {valid['all']['mrr']:.4f} | {tested} "
+            f"| [{name}](../results/{name}/config.toml) | {valid['filter']} | {valid_mrr(report)} | {tested} "
             f"{report['best_epoch']} of {report['epochs']} | {report['parameters']:,} |"
         )
     return "\n".join(lines)
+
+
+def valid_mrr(report: dict[str, Any]) -> str:
+    """Return the MRR on valid, unless valid has served to fit the second stage: then it says nothing."""
+    return "(fitted on it)" if report.get("combiner") == "valid" else f"{report['valid']['all']['mrr']:.4f}"
 
 
 def write_reached(kept: dict[str, dict[str, Any]]) -> None:
@@ -69,7 +74,7 @@ def write_reached(kept: dict[str, dict[str, Any]]) -> None:
         line = "# not measured yet\n"
         if report is not None:
             tested = f", test {report['test']['all']['mrr']:.4f}" if "test" in report else ", test not ranked"
-            line = f"# reached: valid MRR {report['valid']['all']['mrr']:.4f}{tested} (results/{path.stem})\n"
+            line = f"# reached: MRR on valid {valid_mrr(report)}{tested} (results/{path.stem})\n"
         write_text(path, line + text)
 
 
@@ -170,7 +175,8 @@ def _stages_section(kept: dict[str, dict[str, Any]]) -> list[str]:
         "",
     ]
     for name, report in staged.items():
-        splits = [split for split in ("valid", "test") if split in report]
+        fitted_on = {"valid"} if report["combiner"] == "valid" else set()
+        splits = [split for split in ("valid", "test") if split in report and split not in fitted_on]
         lines += [f"`{name}` (combiner fitted on: {report['combiner']}):", ""]
         lines.append("| kind | " + " | ".join(f"{s}, first stage | {s}, both" for s in splits) + " |")
         lines.append("| --- |" + " --- |" * (2 * len(splits)))
