@@ -63,7 +63,7 @@ def results_table(kept: dict[str, dict[str, Any]]) -> str:
 
 def valid_mrr(report: dict[str, Any]) -> str:
     """Return the MRR on valid, unless valid has served to fit the second stage: then it says nothing."""
-    return "(fitted on it)" if report.get("combiner") == "valid" else f"{report['valid']['all']['mrr']:.4f}"
+    return "(fitted on it)" if "valid" in (report.get("combiner") or "") else f"{report['valid']['all']['mrr']:.4f}"
 
 
 def write_reached(kept: dict[str, dict[str, Any]]) -> None:
@@ -175,7 +175,7 @@ def _stages_section(kept: dict[str, dict[str, Any]]) -> list[str]:
         "",
     ]
     for name, report in staged.items():
-        fitted_on = {"valid"} if report["combiner"] == "valid" else set()
+        fitted_on = {"valid"} if "valid" in report["combiner"] else set()
         splits = [split for split in ("valid", "test") if split in report and split not in fitted_on]
         lines += [f"`{name}` (combiner fitted on: {report['combiner']}):", ""]
         lines.append("| kind | " + " | ".join(f"{s}, first stage | {s}, both" for s in splits) + " |")

@@ -182,13 +182,17 @@ class CombinerConfig(Section):
     fit: Literal["fold", "refit", "out-of-fold", "valid"] = "fold"
     """What it is fitted on, always facts that the first stage has not trained on. `fold`: one of `folds` equal parts of
     train, which the first stage leaves out for good. `refit`: the same part, by a first stage that leaves it out, after
-    which another one trains on all of train. `out-of-fold`: all parts, each by a first stage that leaves it out, and
-    then one on all of train. `valid`: the valid facts, which are then no longer unseen; the report says so."""
+    which another one trains on all of train. `out-of-fold`: `parts` parts, each by a first stage that leaves it out,
+    and then one on all of train. `valid`: the valid facts, which are then no longer unseen; the report says so."""
     folds: int = Field(default=10, ge=2, le=100)
     """Into how many parts train is cut, drawn by the seed of the training."""
+    parts: int = Field(default=0, ge=0, le=100)
+    """How many of the parts `out-of-fold` is fitted on; 0 for all. Each costs one more training of the first stage."""
+    with_valid: bool = False
+    """Whether the valid facts are fitted on as well, which are then no longer unseen; the report says so."""
     top: int = Field(default=100, ge=2, le=10_000)
     """How many of the best candidates are re-ordered; the others keep their order behind them."""
-    trees: int = Field(default=300, ge=1)
+    trees: int = Field(default=150, ge=1)
     """Trees of the gradient boosting."""
     leaves: int = Field(default=31, ge=2)
     """Leaves of a tree at the most."""

@@ -51,12 +51,10 @@ def test_a_saved_combiner_scores_the_same(tmp_path: Path):
 
 
 GARBAGE = {
-    "empty": b"",
-    "no trees": b"top=5\n",
+    "no trees": b"foretime combiner 2, top 5\n",
     "no text": b"\xff\xfe\x00\x81",
-    "words": b"top=5\nonce upon a time\n",
-    "words with the right end": b"top=5\nonce upon a time\n\npandas_categorical:null\n",
-    "no top": b"tree\nversion=v4\n\npandas_categorical:null\n",
+    "words": b"foretime combiner 2, top 5\nonce upon a time\n",
+    "words with the right end": b"foretime combiner 2, top 5\nonce upon a time\n\npandas_categorical:null\n",
 }
 
 
@@ -65,6 +63,14 @@ def test_garbage_is_refused(tmp_path: Path, case: str):
     path = tmp_path / "combiner.txt"
     path.write_bytes(GARBAGE[case])
     with pytest.raises(RunError, match=r"combiner\.txt: damaged, it is no combiner"):
+        Combiner.load(path)
+
+
+@pytest.mark.parametrize("head", [b"", b"top=100\ntree\n", b"foretime combiner 3, top 5\n", b"tree\nversion=v4\n"])
+def test_the_combiner_of_another_version_is_refused_with_a_remedy(tmp_path: Path, head: bytes):
+    path = tmp_path / "combiner.txt"
+    path.write_bytes(head + b"\n\npandas_categorical:null\n")
+    with pytest.raises(RunError, match=r"fitted by another version.* delete it, and `foretime train --resume`"):
         Combiner.load(path)
 
 

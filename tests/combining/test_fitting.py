@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from staged_runs import FITS, Staged, rows_of
+from staged_runs import FITS, Staged, rows_of, train_watched
 
 from foretime.config import Config, override
 from foretime.data.dataset import Dataset
@@ -60,13 +60,29 @@ def test_no_first_stage_has_trained_on_what_the_combiner_is_fitted_on(
 @pytest.mark.parametrize("fit", FITS)
 def test_every_way_of_fitting_ends_with_a_report_of_both_stages(staged: dict[str, Staged], fit: str):
     report = staged[fit].run.report()
-    assert report["combiner"] == fit
+    assert report["combiner"] == ("out-of-fold of 3 of 3 parts" if fit == "out-of-fold" else fit)
     for split in ("valid", "test"):
         assert 0 < report[split]["all"]["mrr"] <= 1
         assert 0 < report[split]["first_stage"]["all"]["mrr"] <= 1
         assert report[split]["first_stage"]["all"]["questions"] == report[split]["all"]["questions"]
         assert report[split]["all"]["mrr"] != report[split]["first_stage"]["all"]["mrr"]
     assert ("the combiner was fitted on valid" in report["choice"]) == (fit == "valid")
+
+
+def test_some_parts_and_valid_may_be_fitted_on_together(small_graph: Dataset, staged_config: Config, tmp_path: Path):
+    changes = {"combiner.fit": "out-of-fold", "combiner.parts": 2, "combiner.with_valid": True}
+    found = train_watched(small_graph, override(staged_config, changes), tmp_path)
+    rows, part = np.array(rows_of(small_graph.train)), parts_of(small_graph, staged_config)
+    everything, valid = set(rows_of(small_graph.train)), set(rows_of(small_graph.valid))
+    left_out = [set(map(tuple, rows[part == number].tolist())) for number in range(2)]
+    assert found.trained == [everything, *(everything - one for one in left_out)]
+    assert found.asked == [
+        *((one, everything - one) for one in left_out),
+        (set(rows_of(small_graph.valid)), everything),
+    ]
+    report = found.run.report()
+    assert report["combiner"] == "out-of-fold of 2 of 3 parts and valid"
+    assert "the combiner was fitted on valid" in report["choice"]
 
 
 @pytest.mark.parametrize("fit", ["fold", "out-of-fold"])
@@ -107,3 +123,5 @@ def test_fitting_on_valid_needs_valid_facts(small_graph: Dataset, staged_config:
     none = Dataset(**{**vars(small_graph), "valid": empty_facts()})
     with pytest.raises(ConfigError, match="there are no valid facts"):
         create_run(none, override(staged_config, {"combiner.fit": "valid"}), tmp_path / "run")
+    with pytest.raises(ConfigError, match="there are no valid facts"):
+        create_run(none, override(staged_config, {"combiner.with_valid": True}), tmp_path / "run")

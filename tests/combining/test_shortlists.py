@@ -109,7 +109,7 @@ def test_every_column_has_words():
     assert len(set(WORDS.values())) == len(WORDS)
     assert in_words("pair_nearest at the end") == "steps to the nearest event between the two, at the end"
     assert value_in_words("pair_nearest at the end", FAR) == "none"
-    assert (value_in_words("events", FAR), value_in_words("pair_nearest", 3.0)) == ("10000", "3")
+    assert (value_in_words("events", FAR), value_in_words("pair_nearest", 3.0)) == ("about 10,000", "3")
     far = {name for name in COLUMNS if name.endswith(("_before", "_after", "_nearest"))}
     assert far == {name for name in COLUMNS if in_words(name).startswith("steps ")}
     assert in_words("commonsense below the best") == "the term commonsense, below the best"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from foretime.config import EvidenceConfig
 from foretime.data.facts import UNKNOWN, Facts
 from foretime.evidence.buckets import affinity_bucket, count_bucket, offset_bounds, offset_bucket
-from foretime.evidence.families import COUNTS, OFFSETS, Reach
+from foretime.evidence.families import COUNTS, OFFSETS, PATH_SLOTS, Reach
 from foretime.evidence.grounds import FAMILY_NAMES, Grounds
 from foretime.evidence.index import evidence_index
-from foretime.evidence.kernels import PATH_SLOTS, affinity_feature, count_feature, offset_feature
+from foretime.evidence.lookups import affinity_feature, count_feature, offset_feature
 from foretime.evidence.reasons import EVENTS_KEPT, ReasonFinder
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.models import EvidencePart, Queries

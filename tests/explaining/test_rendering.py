@@ -170,7 +170,7 @@ def test_a_second_stage_is_told_in_all_three_formats_and_adds_up():
     assert lines[start + 1 : start + 5] == [
         "  +0.100 base",
         "  -1.200 events between the two at the same step = 1",
-        "  +0.300 the candidate's events with others in all = 12",
+        "  +0.300 the candidate's events with others in all = about 12",
         "  +0.000 1 other column",
     ]
     markdown = staged.to_markdown(2)

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from foretime.combining.rough import tell_roughly
 from foretime.combining.words import AT_THE_END, BELOW
 from foretime.config import EvidenceConfig
 from foretime.data.dataset import Dataset
@@ -55,11 +56,12 @@ class Shortlist(NamedTuple):
 
 @dataclass(frozen=True)
 class Describer:
-    """Describes candidates by the facts of a data set."""
+    """Describes candidates by the facts of a data set; `exact` keeps the counts as they are, for comparison only."""
 
     grounds: Grounds
     names: NameIndex
     intervals: bool
+    exact: bool = False
 
     @classmethod
     def of(cls, dataset: Dataset, model: Model, config: EvidenceConfig) -> Describer:
@@ -90,6 +92,8 @@ class Describer:
             self.grounds.index, self.names, past_only, questions.subject, questions.predicate, time,
             shortlist.first, shortlist.object, out, PROFILE_RUNS,
         )  # fmt: skip
+        if not self.exact:
+            tell_roughly(COLUMNS, out)
         return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 BATCH = 256
 _LAST_LINE = "\npandas_categorical:"
 """How the text of every booster ends."""
+_FIRST_LINE = re.compile(r"foretime combiner 2, top (\d+)")
+"""How the file of a combiner begins; the number goes up whenever columns change their meaning."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Combiner:
 
     def save(self, path: Path) -> None:
         """Write the trees as text."""
-        write_text(path, f"top={self.top}\n{self.booster.model_to_string()}")
+        write_text(path, f"foretime combiner 2, top {self.top}\n{self.booster.model_to_string()}")
 
     @classmethod
     def load(cls, path: Path) -> Combiner:
@@ -105,9 +108,15 @@ class Combiner:
 
         try:
             head, _, body = path.read_text(encoding="utf-8").partition("\n")
+            first_line = _FIRST_LINE.fullmatch(head)
+            if first_line is None:
+                raise RunError(
+                    f"{path}: begins with {head[:40]!r}: fitted by another version, on columns that are no longer told "
+                    "the same way; delete it, and `foretime train --resume` fits it anew"
+                )
             if _LAST_LINE not in body[-80:]:  # LightGBM ends the whole process over a text that is cut off
                 raise ValueError("its end is missing")
-            return cls(Booster(model_str=body), int(head.removeprefix("top=")))
+            return cls(Booster(model_str=body), int(first_line[1]))
         except (ValueError, LightGBMError) as error:
             raise RunError(f"{path}: damaged, it is no combiner: {error}") from None
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from foretime.combining.rough import is_count, is_share
+
 AT_THE_END: Final = " at the end"
 BELOW: Final = " below the best"
 NONE: Final = 10_000.0
 """The distance of an event that does not exist, as `evidence.profile` has it."""
+FIRST_STAGE: Final = ("log_probability", "score", "position", "evidence_")
+"""How the columns begin that the first stage fills."""
 WORDS: Final = {
     "log_probability": "the first stage's log-probability",
     "score": "the first stage's score",
@@ -77,4 +81,11 @@ def in_words(column: str) -> str:
 
 def value_in_words(column: str, value: float) -> str:
     """Return the value of a column; `none` for the distance of an event that does not exist."""
-    return "none" if value == NONE and in_words(column).startswith("steps ") else f"{value:g}"
+    if value == NONE and in_words(column).startswith("steps "):
+        return "none"
+    plain = column.removesuffix(AT_THE_END)
+    counted = plain in WORDS and not plain.startswith(FIRST_STAGE)
+    rough = counted and ((is_count(plain) and value > 1) or is_share(plain))
+    if not rough:
+        return f"{value:g}"
+    return f"about {float(f'{value:.2g}'):,.0f}" if value > 1 else f"about {value:.2g}"

@@ -42,6 +42,15 @@ class Grounds:
         self._walk(weights[None], scores, False, subject, predicate, time)
         return scores
 
+    def score_one(self, weights: Floats, subject: Ids, predicate: Ids, objects: Ids, time: Ids) -> Floats:
+        """Return the evidence of one entity as the object of each question, (questions,): as `score` has it."""
+        from foretime.evidence.single import score_single
+
+        out = np.empty(len(subject), dtype=np.float32)
+        questions = (subject, predicate, objects, time)
+        score_single(self.index, self.vocabulary, self.reach, weights, self.entities, *questions, out)
+        return out
+
     def gradient(self, scores: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
         """Return the gradient of the weights, given that of the scores, (questions, entities)."""
         from foretime.evidence.kernels import RUNS
@@ -62,7 +71,8 @@ class Grounds:
     def _walk(self, tables: Floats, scores: Floats, learn: bool, subject: Ids, predicate: Ids, time: Ids) -> None:
         from foretime.evidence.kernels import walk_all  # numba is slow to load, and not every command walks
 
-        walk_all(self.index, self.vocabulary, self.reach, tables, scores, learn, subject, predicate, time)
+        order = np.argsort(subject, kind="stable")
+        walk_all(self.index, self.vocabulary, self.reach, tables, scores, learn, subject, predicate, time, order)
 
 
 def grounds_of(dataset: Dataset, config: EvidenceConfig, rules: RuleTable | None = None) -> Grounds:

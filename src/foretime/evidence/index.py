@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.data.facts import Facts, Ids
+from foretime.evidence.families import COUNTS
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -24,7 +25,7 @@ class EvidenceIndex(NamedTuple):
     `group_predicate`; a group has the events `group[g] …`, sorted by `time`. `first_met` is the first step of a pair,
     and `met` the same numbers sorted within each subject: how many partners it had at a step is a binary search.
     By object of a predicate: predicate p has the slots `head[p] …`, sorted by `slot_object`; a slot has the events
-    `slot[j] …`, sorted by `slot_time`.
+    `slot[j] …`, sorted by `slot_time`; `slot_bucket` is the feature of how many they are.
     By predicate and step: p has the events `said[p] …`, sorted by `said_time`.
     By step: step t has the events `step[t] …`.
     By object: y has the events `around[y] …`, sorted by `around_time`.
@@ -44,6 +45,7 @@ class EvidenceIndex(NamedTuple):
     head: Offsets
     slot_object: Ints
     slot: Offsets
+    slot_bucket: NDArray[np.int8]
     slot_time: Ints
     slot_subject: Ints
     said: Offsets
@@ -78,6 +80,7 @@ def evidence_index(facts: Facts, entities: int, predicates: int, steps: int) -> 
     first_met = np.minimum.reduceat(by_pair.time, pair_begin) if len(pair_begin) else np.empty(0, dtype=np.int64)
     by_object = _sorted(rows, [rows.time, rows.object, rows.predicate])
     slot_begin = _begins(by_object.predicate, by_object.object)
+    slot = _closed(slot_begin, len(by_object.time))
     by_predicate = _sorted(rows, [rows.time, rows.predicate])
     by_step = _sorted(rows, [rows.object, rows.time])
     by_entity = _sorted(rows, [rows.time, rows.object])
@@ -95,7 +98,8 @@ def evidence_index(facts: Facts, entities: int, predicates: int, steps: int) -> 
         twin=_small(by_pair.twin),
         head=_offsets(by_object.predicate[slot_begin], 2 * predicates),
         slot_object=_small(by_object.object[slot_begin]),
-        slot=_closed(slot_begin, len(by_object.time)),
+        slot=slot,
+        slot_bucket=np.searchsorted(2 ** np.arange(COUNTS - 1), np.diff(slot)).astype(np.int8),
         slot_time=_small(by_object.time),
         slot_subject=_small(by_object.subject),
         said=_offsets(by_predicate.predicate, 2 * predicates),

@@ -9,11 +9,8 @@ out between a pair, and events that involve x are left out of what a candidate d
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
 from foretime.evidence.families import (
     ACTIVE_COUNT,
@@ -24,11 +21,8 @@ from foretime.evidence.families import (
     OBJECT_OFFSET,
     PAIR_COUNT,
     PAIR_OFFSET,
-    PATH,
-    PATH_SLOTS,
     RULED,
 )
-from foretime.evidence.index import Ints, Offsets
 from foretime.evidence.lookups import (
     affinity_feature,
     count_feature,
@@ -40,65 +34,17 @@ from foretime.evidence.lookups import (
     others_before,
     partners_before,
 )
+from foretime.evidence.note_kernels import meet, scratch
+from foretime.evidence.path_kernels import walk_paths
 
-Floats = NDArray[np.float32]
 _PAIR, _COUNT = PAIR_OFFSET.first, PAIR_COUNT.first
 _OBJECT, _OBJECT_COUNT = OBJECT_OFFSET.first, OBJECT_COUNT.first
 _ACTIVE, _ACTIVE_COUNT = ACTIVE_OFFSET.first, ACTIVE_COUNT.first
-_AFFINITY, _PATH = AFFINITY.first, PATH.first
-
-
-class Scratch(NamedTuple):
-    """The notes of one walk at a time, so that none are made anew.
-
-    `mark` has the number of the current round first, and then for each entity the last round in which it was met.
-    """
-
-    own: Floats
-    rule: Ints
-    mark: Ints
-    sum: Floats
-    touched: Ints
-    path_key: Offsets
-    path_best: Ints
+_AFFINITY = AFFINITY.first
 
 
 RUNS = 4
 """Into how many runs the questions of a batch are cut: threads take runs, and gradients are summed run by run."""
-
-
-@njit(cache=True, nogil=True)
-def scratch(entities, predicates):
-    """Return empty notes; `predicates` counts inverses too."""
-    return Scratch(
-        own=np.zeros(FEATURES, dtype=np.float32),
-        rule=np.full(predicates, -1, dtype=np.int32),
-        mark=np.zeros(entities + 1, dtype=np.int32),
-        sum=np.zeros(entities, dtype=np.float32),
-        # room for every slot of the path table too: a slot that is not noted would never be emptied
-        touched=np.empty(max(entities, PATH_SLOTS), dtype=np.int32),
-        path_key=np.full(PATH_SLOTS, -1, dtype=np.int64),
-        path_best=np.zeros(PATH_SLOTS, dtype=np.int32),
-    )
-
-
-@njit(cache=True, nogil=True)
-def _meet(own, table, scores, learn, candidate, feature, rule):
-    """Add a feature's weight to a candidate, or a candidate's gradient to the feature's weights.
-
-    `own` holds the feature's weights that have no rule, summed for the question's predicate; `rule` is the place of a
-    rule's weight in `table`, −1 for a rule without one.
-    """
-    if learn:
-        gradient = scores[candidate]
-        own[feature] += gradient
-        if rule >= 0:
-            table[rule] += gradient
-    else:
-        total = own[feature]
-        if rule >= 0:
-            total += table[rule]
-        scores[candidate] += total
 
 
 @njit(cache=True, nogil=True)
@@ -121,15 +67,15 @@ def _walk_pairs(index, vocabulary, reach, notes, table, scores, learn, x, p, t):
                 continue
             rule = rules[q]
             if now:
-                _meet(own, table, scores, learn, y, _PAIR, rule)
+                meet(own, table, scores, learn, y, _PAIR, rule)
             if before >= 0:
                 f = offset_feature(before - t)
-                _meet(own, table, scores, learn, y, _PAIR + f, rule + f if rule >= 0 else -1)
+                meet(own, table, scores, learn, y, _PAIR + f, rule + f if rule >= 0 else -1)
             if after >= 0:
                 f = offset_feature(after - t)
-                _meet(own, table, scores, learn, y, _PAIR + f, rule + f if rule >= 0 else -1)
+                meet(own, table, scores, learn, y, _PAIR + f, rule + f if rule >= 0 else -1)
             f = _COUNT + count_feature(count)
-            _meet(own, table, scores, learn, y, f, rule + f if rule >= 0 else -1)
+            meet(own, table, scores, learn, y, f, rule + f if rule >= 0 else -1)
     for r in range(vocabulary.pair[p], vocabulary.pair[p + 1]):
         rules[vocabulary.pair_body[r]] = -1
 
@@ -150,10 +96,13 @@ def _walk_objects(index, reach, notes, table, scores, learn, x, p, t):
             continue
         if reach.past_only:
             count = others_before(index.slot_time, index.slot_subject, slots[j], slots[j + 1], x, t)
-        else:
+        elif with_x[y] > 0.0:
             count = slots[j + 1] - slots[j] - np.int64(with_x[y])
+        else:
+            meet(own, table, scores, learn, y, _OBJECT_COUNT + index.slot_bucket[j], -1)
+            continue
         if count > 0:
-            _meet(own, table, scores, learn, y, _OBJECT_COUNT + count_feature(count), -1)
+            meet(own, table, scores, learn, y, _OBJECT_COUNT + count_feature(count), -1)
     for k in range(index.node[x], index.node[x + 1]):
         with_x[others[k]] = 0.0
     times, objects, subjects = index.said_time, index.said_object, index.said_subject
@@ -167,7 +116,7 @@ def _walk_objects(index, reach, notes, table, scores, learn, x, p, t):
         y = objects[e]
         if subjects[e] != x and y != x and mark[y + 1] != round_:
             mark[y + 1] = round_
-            _meet(own, table, scores, learn, y, _OBJECT + offset_feature(times[e] - t), -1)
+            meet(own, table, scores, learn, y, _OBJECT + offset_feature(times[e] - t), -1)
     if reach.past_only:
         return
     for e in range(place, end):
@@ -177,7 +126,7 @@ def _walk_objects(index, reach, notes, table, scores, learn, x, p, t):
         y = objects[e]
         if subjects[e] != x and y != x and mark[y + 1] != seen:
             mark[y + 1] = seen
-            _meet(own, table, scores, learn, y, _OBJECT + offset_feature(times[e] - t), -1)
+            meet(own, table, scores, learn, y, _OBJECT + offset_feature(times[e] - t), -1)
 
 
 @njit(cache=True, nogil=True)
@@ -198,7 +147,7 @@ def _walk_active(index, reach, notes, table, scores, learn, x, p, t):
             sums[y] += 1.0
         for i in range(count):
             y = touched[i]
-            _meet(own, table, scores, learn, y, _ACTIVE_COUNT + count_feature(np.int64(sums[y])), -1)
+            meet(own, table, scores, learn, y, _ACTIVE_COUNT + count_feature(np.int64(sums[y])), -1)
             sums[y] = 0.0
     for side in (-1, 1):
         if side == 1 and reach.past_only:
@@ -214,20 +163,25 @@ def _walk_active(index, reach, notes, table, scores, learn, x, p, t):
                 y = objects[e]
                 if y != x and subjects[e] != x and mark[y + 1] != round_:
                     mark[y + 1] = round_
-                    _meet(own, table, scores, learn, y, f, -1)
+                    meet(own, table, scores, learn, y, f, -1)
 
 
 @njit(cache=True, nogil=True)
-def _walk_affinity(index, reach, notes, table, scores, learn, x, p, t):
-    """Meet the partners of the subject's partners: Adamic–Adar over the graph without times."""
-    own = notes.own
+def _find_kin(index, past_only, notes, x, p, t):
+    """Note the partners of the subject's partners with their features: Adamic–Adar over the graph without times.
+
+    A subject has the same ones in all its questions but those whose own facts are all that it has with some partner.
+    """
     others, node, pair, first_met, met = index.other, index.node, index.pair, index.first_met, index.met
     predicates, group, times, twins = index.group_predicate, index.group, index.time, index.twin
-    sums, touched, past_only = notes.sum, notes.touched, reach.past_only
-    count = 0
+    sums, kin = notes.sum, notes.kin
+    always, count = not past_only, 0
     for k in range(node[x], node[x + 1]):
         z = others[k]
-        if z == x or not knows(predicates, group, times, twins, pair[k], pair[k + 1], p, past_only, t):
+        if z == x:
+            continue
+        if not knows(predicates, group, times, twins, pair[k], pair[k + 1], p, past_only, t):
+            always = False
             continue
         begin, end = node[z], node[z + 1]
         share = np.float32(1.0 / np.log(1.0 + partners_before(met, begin, end, past_only, t)))
@@ -236,121 +190,37 @@ def _walk_affinity(index, reach, notes, table, scores, learn, x, p, t):
             if y == x or y == z or (past_only and first_met[m] >= t):
                 continue
             if sums[y] == 0.0:
-                touched[count] = y
+                kin[2 + count] = y
                 count += 1
             sums[y] += share
-    for i in range(count):
-        y = touched[i]
-        _meet(own, table, scores, learn, y, _AFFINITY + affinity_feature(sums[y]), -1)
+    for i in range(2, 2 + count):
+        y = kin[i]
+        notes.kin_feature[y] = affinity_feature(sums[y])
         sums[y] = 0.0
+    kin[0], kin[1] = x if always else -1, count
 
 
 @njit(cache=True, nogil=True)
-def _keep_path(notes, key, farther):
-    """Keep the nearest grounding of a (candidate, rule) pair; return whether the pair is new. A full table keeps none.
-
-    Nearer is a smaller distance; of two that are as near, the one before.
-    """
-    slot = (key * 0x9E3779B97F4A7C15 >> 17) & (PATH_SLOTS - 1)
-    for _ in range(PATH_SLOTS // 4):
-        if notes.path_key[slot] == key:
-            best = notes.path_best[slot]
-            if abs(farther) < abs(best) or (abs(farther) == abs(best) and farther < best):
-                notes.path_best[slot] = farther
-            return -1
-        if notes.path_key[slot] < 0:
-            notes.path_key[slot] = key
-            notes.path_best[slot] = farther
-            return slot
-        slot = (slot + 1) & (PATH_SLOTS - 1)
-    return -1
+def _knows_all(index, x, p, t):
+    """Return whether x has met each of its partners in any event but the question's own."""
+    predicates, group, times, twins = index.group_predicate, index.group, index.time, index.twin
+    for k in range(index.node[x], index.node[x + 1]):
+        if predicates[index.pair[k]] != p or index.pair[k + 1] - index.pair[k] > 1:
+            continue  # another predicate than p is no fact of the question
+        if not knows(predicates, group, times, twins, index.pair[k], index.pair[k + 1], p, False, t):
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
-def _walk_second(index, vocabulary, reach, notes, x, p, t, q1, z, first, found):
-    """Keep the path rules that go on from (x, q1, z) at the distance `first`; return how many are kept in all."""
-    every = 2 * index.predicates
-    low, high = vocabulary.path[p], vocabulary.path[p + 1]
-    begin, end = index.around[z], index.around[z + 1]
-    left = lower_bound(index.around_time, begin, end, t)
-    right = left
-    seen = 0
-    for distance in range(reach.path_window + 1):
-        if seen >= reach.path_events:
-            break
-        for side in (-1, 1):
-            if (side == 1 and reach.past_only) or (side == -1 and distance == 0):
-                continue
-            while True:
-                e = left - 1 if side == -1 else right
-                if e < begin or e >= end or index.around_time[e] != t + side * distance:
-                    break
-                if side == -1:
-                    left -= 1
-                else:
-                    right += 1
-                y = index.around_other[e]
-                if y == x or y == z:
-                    continue
-                seen += 1
-                q2 = (index.around_predicate[e] + index.predicates) % every
-                body = np.int64(q1) * every + q2
-                r = lower_bound(vocabulary.path_body, low, high, body)
-                if r == high or vocabulary.path_body[r] != body:
-                    continue
-                second = side * distance
-                farther = (
-                    first if abs(first) > abs(second) or (abs(first) == abs(second) and first < second) else second
-                )
-                slot = _keep_path(notes, np.int64(y) * len(vocabulary.path_body) + r, farther)
-                if slot >= 0 and found < len(notes.touched):
-                    notes.touched[found] = slot
-                    found += 1
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _walk_paths(index, vocabulary, reach, notes, table, scores, learn, x, p, t):
-    """Meet the ends of paths of two events near t that a mined rule connects with the predicate."""
-    own = notes.own
-    every = 2 * index.predicates
-    low, high = vocabulary.path[p], vocabulary.path[p + 1]
-    if low == high:
-        return
-    base = FEATURES * (1 + every) + RULED * len(vocabulary.pair_body)
-    begin, end = index.around[x], index.around[x + 1]
-    left = lower_bound(index.around_time, begin, end, t)
-    right = left
-    seen, found = 0, 0
-    for distance in range(reach.path_window + 1):
-        if seen >= reach.path_events:
-            break
-        for side in (-1, 1):
-            if (side == 1 and reach.past_only) or (side == -1 and distance == 0):
-                continue
-            while True:
-                e = left - 1 if side == -1 else right
-                if e < begin or e >= end or index.around_time[e] != t + side * distance:
-                    break
-                if side == -1:
-                    left -= 1
-                else:
-                    right += 1
-                z = index.around_other[e]
-                q1 = (index.around_predicate[e] + index.predicates) % every
-                if z == x or (q1 == p and (distance == 0 or index.around_twin[e] == t)):
-                    continue
-                seen += 1
-                r = lower_bound(vocabulary.path_body, low, high, np.int64(q1) * every)
-                if r == high or vocabulary.path_body[r] // every != q1:
-                    continue
-                found = _walk_second(index, vocabulary, reach, notes, x, p, t, q1, z, side * distance, found)
-    for i in range(found):
-        slot = notes.touched[i]
-        y = notes.path_key[slot] // len(vocabulary.path_body)
-        r = notes.path_key[slot] % len(vocabulary.path_body)
-        _meet(own, table, scores, learn, y, _PATH + offset_feature(notes.path_best[slot]), base + r)
-        notes.path_key[slot] = -1
+def _walk_affinity(index, reach, notes, table, scores, learn, x, p, t):
+    """Meet the partners of the subject's partners. Questions of one subject after the other share one search."""
+    own, kin, feature = notes.own, notes.kin, notes.kin_feature
+    if kin[0] != x or not _knows_all(index, x, p, t):
+        _find_kin(index, reach.past_only, notes, x, p, t)
+    for i in range(2, 2 + kin[1]):
+        y = kin[i]
+        meet(own, table, scores, learn, y, _AFFINITY + feature[y], -1)
 
 
 @njit(cache=True, nogil=True)
@@ -373,7 +243,7 @@ def walk(index, vocabulary, reach, notes, table, scores, learn, x, p, t):
     if reach.affinity:
         _walk_affinity(index, reach, notes, table, scores, learn, x, p, t)
     if reach.path:
-        _walk_paths(index, vocabulary, reach, notes, table, scores, learn, x, p, t)
+        walk_paths(index, vocabulary, reach, notes, table, scores, learn, x, p, t)
     if learn:
         for f in range(FEATURES):
             table[f] += own[f]
@@ -381,15 +251,16 @@ def walk(index, vocabulary, reach, notes, table, scores, learn, x, p, t):
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def walk_all(index, vocabulary, reach, tables, scores, learn, subject, predicate, time):
+def walk_all(index, vocabulary, reach, tables, scores, learn, subject, predicate, time, order):
     """Walk all questions in equal runs, each with a table of its own if there is more than one table.
 
-    `scores` is (questions, entities). The runs are cut by their number, not by the threads that are free, so that sums
-    come out the same every time.
+    `scores` is (questions, entities). `order` has the questions of a subject one after the other, which is quicker.
+    The runs are cut by their number, not by the threads that are free, so that sums come out the same every time.
     """
     runs = RUNS
     for run in prange(runs):
         notes = scratch(scores.shape[1], 2 * index.predicates)
-        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+        for place in range(len(order) * run // runs, len(order) * (run + 1) // runs):
+            row = order[place]
             x, p, t = subject[row], predicate[row], time[row]
             walk(index, vocabulary, reach, notes, tables[run % len(tables)], scores[row], learn, x, p, t)

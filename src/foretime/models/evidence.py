@@ -13,6 +13,8 @@ from foretime.rules.rule import RuleTable
 
 ROWS_AT_ONCE = 512
 """Questions that are scored at once where only some candidates are wanted."""
+ONE_BY_ONE = 16
+"""How many candidates of a question are looked up one by one, rather than all entities at once."""
 
 
 class EvidenceScores(torch.autograd.Function):
@@ -50,11 +52,20 @@ class EvidencePart(Model):
         """Return the one term, `evidence`."""
         if objects is None:
             return [ScoreTerm("evidence", 1.0, EvidenceScores.apply(self.weights, self.grounds, queries))]  # type: ignore[no-untyped-call]
+        if objects.shape[1] <= ONE_BY_ONE and not torch.is_grad_enabled():
+            return [ScoreTerm("evidence", 1.0, self._score_one_by_one(queries, objects))]
         parts = [
             self.score_terms(Queries(*(column[rows] for column in queries)))[0].scores.gather(1, objects[rows])
             for rows in _slices(len(queries.subject))
         ]
         return [ScoreTerm("evidence", 1.0, torch.cat(parts) if parts else torch.zeros(objects.shape))]
+
+    def _score_one_by_one(self, queries: Queries, objects: Tensor) -> Tensor:
+        width = objects.shape[1]
+        subject, predicate, time = (column.repeat_interleave(width).numpy() for column in queries)
+        weights = self.weights.detach().numpy()
+        found = self.grounds.score_one(weights, subject, predicate, objects.reshape(-1).numpy(), time)
+        return torch.from_numpy(found).view(-1, width)
 
     @torch.inference_mode()
     def score_families(self, queries: Queries) -> dict[str, Tensor]:

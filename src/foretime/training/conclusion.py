@@ -27,7 +27,7 @@ from foretime.models import Model, WithEvidence
 from foretime.training.checkpoint import read_progress
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
-from foretime.training.second_stage import fit_second_stage
+from foretime.training.second_stage import fit_second_stage, fits_on_valid, fitted_on
 from foretime.training.trainer import load_weights, new_model
 
 SCORES_AT_MOST = 20_000_000
@@ -76,7 +76,7 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         "parameters": sum(parameter.numel() for parameter in judge.model.parameters()),
         "rules": 0 if rules is None else len(rules),
         "evidence": sorted(config.evidence.families) if config.evidence.use else [],
-        "combiner": config.combiner.fit if config.combiner.use else None,
+        "combiner": fitted_on(config.combiner) if config.combiner.use else None,
         "epochs": last.epoch,
         "best_epoch": progress.best_epoch,
         "training_seconds": round(last.seconds, 1),
@@ -98,7 +98,7 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
 def choice_note(config: Config) -> str:
     """Return what valid has served for."""
     note = "weights of the epoch with the best MRR on valid; temperatures fitted on valid"
-    if config.combiner.use and config.combiner.fit == "valid":
+    if fits_on_valid(config.combiner):
         note += "; the combiner was fitted on valid, whose figures here are therefore not those of unseen facts"
     return note
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from foretime.combining.columns import Describer
 from foretime.combining.combiner import Combiner, Examples, examples_of, fit, join
-from foretime.config import Config
+from foretime.config import CombinerConfig, Config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
 from foretime.errors import ConfigError, DataError
@@ -40,25 +40,40 @@ def check_second_stage(dataset: Dataset, config: Config) -> None:
     """Raise an error if the second stage cannot be fitted on this data set, before anything is trained."""
     if not config.combiner.use:
         return
-    if config.combiner.fit == "valid" and len(dataset.valid) == 0:
-        raise ConfigError('combiner.fit = "valid", but there are no valid facts; use "fold"')
+    if fits_on_valid(config.combiner) and len(dataset.valid) == 0:
+        raise ConfigError(
+            'the combiner is to be fitted on valid, but there are no valid facts; use combiner.fit = "fold"'
+        )
     if config.combiner.fit != "valid":
         parts_of(dataset, config)
+
+
+def fits_on_valid(config: CombinerConfig) -> bool:
+    """Return whether valid facts are among those that the second stage is fitted on."""
+    return config.use and (config.fit == "valid" or config.with_valid)
+
+
+def fitted_on(config: CombinerConfig) -> str:
+    """Return on what the second stage is fitted, for reports."""
+    several = f" of {_parts_used(config)} of {config.folds} parts" if config.fit == "out-of-fold" else ""
+    return config.fit + several + (" and valid" if config.with_valid and config.fit != "valid" else "")
 
 
 def fit_second_stage(run: RunFolder, config: Config, dataset: Dataset, model: Model, listener: Listener) -> Combiner:
     """Return the combiner of a run whose first stage, `model`, is trained, and keep it in the run folder."""
     describer = Describer.of(dataset, model, config.evidence)
-    if config.combiner.fit == "valid":
-        listener.stage("describing candidates of valid")
-        examples = _examples(model, describer, dataset, config, dataset.valid, dataset.train)
-    elif config.combiner.fit == "fold":
+    found = []
+    if config.combiner.fit == "fold":
         listener.stage("describing candidates of the facts left out")
         part = parts_of(dataset, config)
         left_out, seen = dataset.train.take(part == 0), dataset.train.take(part != 0)
-        examples = _examples(model, describer, dataset, config, left_out, seen)
-    else:
-        examples = _examples_of_folds(run, config, dataset, describer, listener)
+        found.append(_examples(model, describer, dataset, config, left_out, seen))
+    elif config.combiner.fit != "valid":
+        found += _examples_of_folds(run, config, dataset, describer, listener)
+    if fits_on_valid(config.combiner):
+        listener.stage("describing candidates of valid")
+        found.append(_examples(model, describer, dataset, config, dataset.valid, dataset.train))
+    examples = join(found)
     listener.stage(f"fitting the combiner on {len(examples.sizes):,} questions")
     combiner = fit(examples, config.combiner, config.training.seed, config.training.threads)
     combiner.save(run.combiner_file)
@@ -67,11 +82,11 @@ def fit_second_stage(run: RunFolder, config: Config, dataset: Dataset, model: Mo
 
 def _examples_of_folds(
     run: RunFolder, config: Config, dataset: Dataset, describer: Describer, listener: Listener
-) -> Examples:
-    """Return the examples of one part or of all, each by a first stage of its own, trained in a folder of its own."""
+) -> list[Examples]:
+    """Return the examples of one part or of several, each by a first stage of its own in a folder of its own."""
     part = parts_of(dataset, config)
     found = []
-    for number in range(config.combiner.folds if config.combiner.fit == "out-of-fold" else 1):
+    for number in range(_parts_used(config.combiner)):
         listener.stage(f"first stage without part {number + 1} of {config.combiner.folds}")
         fold, seen = run.fold(number), dataset.train.take(part != number)
         trainer = Trainer(fold, config, dataset, listener, seen, run.rules(dataset))
@@ -79,7 +94,13 @@ def _examples_of_folds(
         model = load_weights(fold, trainer.model)
         listener.stage(f"describing candidates of part {number + 1}")
         found.append(_examples(model, describer, dataset, config, dataset.train.take(part == number), seen))
-    return join(found)
+    return found
+
+
+def _parts_used(config: CombinerConfig) -> int:
+    if config.fit == "refit":
+        return 1
+    return min(config.parts, config.folds) or config.folds
 
 
 def _examples(
