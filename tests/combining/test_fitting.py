@@ -1,6 +1,7 @@
 """The second stage in training: what it is fitted on, what the report says, and going on after an interruption."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_some_parts_and_valid_may_be_fitted_on_together(small_graph: Dataset, st
     assert found.trained == [everything, *(everything - one for one in left_out)]
     assert found.asked == [
         *((one, everything - one) for one in left_out),
-        (set(rows_of(small_graph.valid)), everything),
+        (valid, everything),
     ]
     report = found.run.report()
     assert report["combiner"] == "out-of-fold of 2 of 3 parts and valid"
@@ -113,14 +114,14 @@ def test_an_interruption_in_any_first_stage_changes_nothing(
 def test_more_parts_than_facts_are_refused_before_anything_is_trained(
     small_graph: Dataset, staged_config: Config, tmp_path: Path
 ):
-    few = Dataset(**{**vars(small_graph), "train": small_graph.train.take(slice(20))})
+    few = replace(small_graph, train=small_graph.train.take(slice(20)))
     with pytest.raises(DataError, match=r"train has 20 facts and cannot be cut into 21 parts; lower combiner\.folds"):
         create_run(few, override(staged_config, {"combiner.folds": 21}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_fitting_on_valid_needs_valid_facts(small_graph: Dataset, staged_config: Config, tmp_path: Path):
-    none = Dataset(**{**vars(small_graph), "valid": empty_facts()})
+    none = replace(small_graph, valid=empty_facts())
     with pytest.raises(ConfigError, match="there are no valid facts"):
         create_run(none, override(staged_config, {"combiner.fit": "valid"}), tmp_path / "run")
     with pytest.raises(ConfigError, match="there are no valid facts"):
