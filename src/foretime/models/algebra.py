@@ -17,6 +17,17 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
     return torch.cat([a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re], dim=-1)
 
 
+def conjugate(a: Tensor) -> Tensor:
+    """Return the complex conjugate ā, (…, 2·rank)."""
+    a_re, a_im = a.chunk(2, dim=-1)
+    return torch.cat([a_re, -a_im], dim=-1)
+
+
+def rotation(angles: Tensor) -> Tensor:
+    """Return the complex numbers of modulus one with these angles, (…, 2·rank); `angles` is (…, rank)."""
+    return torch.cat([angles.cos(), angles.sin()], dim=-1)
+
+
 def lookup(table: Tensor, ids: Tensor) -> Tensor:
     """Return the rows of the table, (…, width)."""
     return functional.embedding(ids, table)
