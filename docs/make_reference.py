@@ -3,7 +3,8 @@
     python docs/make_reference.py
 
 Every key, its type, its default and its meaning come from the fields of `foretime.config` and of each model's options;
-the penalties and their default weights come from the models. `tests/test_docs.py` compares the page with this script.
+the penalties, their default weights and the losses come from the models. `tests/test_docs.py` compares the page with
+this script.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 
 def reference() -> str:
     """Return the page."""
-    special = {"model": _model, "penalties": _penalties}
+    special = {"model": _model, "penalties": _penalties, "training": _training}
     parts = [special[name]() if name in special else _section(name) for name in Config.model_fields]
     return "\n".join([HEAD, *(line for part in parts for line in part)])
 
@@ -66,6 +67,15 @@ def _penalties() -> Iterator[str]:
     for name, model in MODELS.items():
         weights = ", ".join(f"`{key} = {weight:g}`" for key, weight in model.default_penalties.items())
         yield f"| `{name}` | {weights} |"
+    yield ""
+
+
+def _training() -> Iterator[str]:
+    yield from _section("training")
+    yield "Where neither the file nor a flag names them, `loss` and `margin` are those of the model:\n"
+    yield "| model | loss | margin |\n| --- | --- | --- |"
+    for name, model in MODELS.items():
+        yield f"| `{name}` | `{model.default_loss}` | {model.default_margin:g} |"
     yield ""
 
 

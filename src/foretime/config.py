@@ -82,6 +82,9 @@ class ModelConfig(Section):
         return dict(self.model_extra or {})
 
 
+LossName = Literal["softmax", "negatives", "margin"]
+
+
 class TrainingConfig(Section):
     """`[training]`: how the model is fitted."""
 
@@ -93,6 +96,17 @@ class TrainingConfig(Section):
     """Adagrad is what every strong result of the field uses; Adam is what the paper names."""
     learning_rate: float = Field(default=0.1, gt=0.0)
     """The step size of the optimiser."""
+    loss: LossName | None = None
+    """`softmax`: cross entropy of the answer among all entities. `negatives`: the answer against wrong ones that are
+    drawn, −log σ(γ − d) − Σ wᵢ log σ(dᵢ − γ), the hardest weighing most. `margin`: the same as max(0, γ + d − dᵢ). d is
+    the negative score: a distance. Not given: that of the model."""
+    margin: float | None = Field(default=None, ge=0.0)
+    """γ of `negatives` and `margin`. Not given: that of the model."""
+    negatives: int = Field(default=64, ge=1)
+    """Wrong answers that are drawn for each answer, under `negatives` and `margin`."""
+    temperature: float = Field(default=1.0, ge=0.0)
+    """How much the hardest wrong answers weigh under `negatives`: wᵢ is the softmax of their scores times this; with 0
+    all weigh the same."""
     softmax: Literal["each", "joint"] = "each"
     """`each`: every part of the model has its own softmax and the losses are added with the weights of the terms, as
     in the paper; `joint`: one softmax over the weighted sum of all terms."""
@@ -105,7 +119,7 @@ class TrainingConfig(Section):
     filter: Literal["exact", "valid-at", "points"] = "exact"
     """The filter of known answers under which valid and test are ranked."""
     seed: int = Field(default=0, ge=0)
-    """The seed of the initial weights and of the order of questions."""
+    """The seed of the initial weights, of the order of questions and of the wrong answers that are drawn."""
     threads: int = Field(default=0, ge=0)
     """Threads of the matrix products; 0 for one for each core. A resumed run uses the number it began with."""
     checkpoint_seconds: float = Field(default=60.0, ge=0.0)

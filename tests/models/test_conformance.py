@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from foretime.config import ModelConfig
 from foretime.data.facts import Events
-from foretime.models import MODELS, Model, Queries, Sizes, build_model, model_options
+from foretime.models import MODELS, Model, Queries, Sizes, build_model, distances, model_options
 from foretime.rules.rule import Rule, table_of
 from foretime.training.batches import QuestionPool
+from foretime.training.losses import SampledLoss
 from foretime.training.objective import check_penalties, loss_each, loss_joint, penalty_names
 
 SIZES = Sizes(entities=7, predicates=6, times=4)
@@ -102,9 +104,43 @@ def test_every_weight_gets_a_gradient(model: Model):
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
 
 
+@pytest.mark.parametrize("loss", ["negatives", "margin"])
+def test_every_weight_gets_a_gradient_from_wrong_answers_too(model: Model, loss: str):
+    batch = QuestionPool(random_events(), model.uses_time).batch(torch.arange(20).numpy())
+    SampledLoss(loss, 50.0, 4, 1.0, SIZES.entities, np.random.default_rng(0))(model, batch).backward()
+    only_penalised = ("guide.transfer", "step")
+    for name, parameter in model.named_parameters():
+        assert name.endswith(only_penalised) or parameter.grad.abs().sum() > 0
+
+
 def test_options_are_closed(model: Model):
     from foretime.errors import ConfigError
 
     name = next(name for name, kind in MODELS.items() if kind is type(model))
     with pytest.raises(ConfigError, match=r"^unknown key model\.rnk; did you mean 'rank'"):
         model_options(ModelConfig(name=name, rnk=3))
+
+
+class Largest(TorchDispatchMode):
+    """Notes how many numbers the largest tensor has that any operation makes."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        tensors = made if isinstance(made, tuple | list) else [made]
+        self.numbers = max([self.numbers, *(tensor.numel() for tensor in tensors if isinstance(tensor, torch.Tensor))])
+        return made
+
+
+@pytest.mark.parametrize("name", sorted(set(MODELS) - {"rules"}))
+def test_ranking_all_entities_needs_no_tensor_of_questions_entities_and_rank(
+    monkeypatch: pytest.MonkeyPatch, name: str
+):
+    sizes, questions, rank = Sizes(entities=60, predicates=4, times=2), 50, 20
+    model = build_model(ModelConfig(name=name, rank=rank), sizes, torch.Generator().manual_seed(0))
+    queries = Queries(*(torch.arange(questions) % count for count in sizes))
+    monkeypatch.setattr(distances, "NUMBERS_AT_ONCE", 4 * sizes.entities * rank)
+    with Largest() as largest:
+        model.score_objects(queries).sum().backward()
+    assert 0 < largest.numbers <= max(4 * sizes.entities * 4 * rank, questions * sizes.entities)

@@ -1,8 +1,10 @@
 """Every model's formula, on weights set by hand that a reader can redo on paper.
 
-Rank 1: an embedding is one complex number, written here as (real, imaginary).
+Rank 1: an embedding is one complex number, written here as (real, imaginary), one real number, or one of four parts.
+Rank 2, in the models that measure distances of real vectors: a point of the plane.
 """
 
+import math
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,12 @@ SIZES = Sizes(entities=3, predicates=2, times=2)
 QUERY = Queries(torch.tensor([0]), torch.tensor([1]), torch.tensor([1]))
 
 
-def build(name: str, **options: float) -> Model:
-    return build_model(ModelConfig(name=name, rank=1, **options), SIZES, torch.Generator().manual_seed(0))
+def build(name: str, **options: float | str) -> Model:
+    config = ModelConfig(name=name, **{"rank": 1, **options})
+    return build_model(config, SIZES, torch.Generator().manual_seed(0))
 
 
-def set_weights(table: torch.nn.Parameter, rows: list[tuple[float, float]]) -> None:
+def set_weights(table: torch.nn.Parameter, rows: list[tuple[float, ...]]) -> None:
     with torch.no_grad():
         table.copy_(torch.tensor(rows))
 
@@ -79,6 +82,110 @@ def test_lcge_without_commonsense_is_tntcomplex():
     assert torch.equal(model.score_objects(QUERY), plain.score_objects(QUERY))
 
 
+def test_distmult_scores_the_product_of_subject_predicate_and_object():
+    model = build("distmult")
+    set_weights(model.entities, [(2,), (3,), (-1,)])
+    set_weights(model.predicates, [(9,), (5,)])
+    # s·p = 2 · 5; times 2, 3 and -1
+    assert model.score_objects(QUERY).tolist() == [[20.0, 30.0, -10.0]]
+    # |2|³ + |5|³ + |-1|³
+    assert model.penalties(QUERY, torch.tensor([2]))["n3"].item() == pytest.approx(134.0)
+
+
+@pytest.mark.parametrize(("norm", "expected"), [("l1", [-5, -6, -7]), ("l2", [-math.sqrt(13), -math.sqrt(26), -5])])
+def test_transe_steps_from_the_subject_to_the_object(norm: str, expected: list[float]):
+    model = build("transe", rank=2, norm=norm)
+    set_weights(model.entities, [(1, 2), (3, -1), (0, 1)])
+    set_weights(model.predicates, [(9, 9), (3, 2)])
+    # s + p = (4, 4), which is (3, 2), (1, 5) and (4, 3) away from the objects
+    assert model.score_objects(QUERY)[0].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("norm", "expected"), [("l1", [-5, -6, -7]), ("l2", [-math.sqrt(13), -6, -5])])
+def test_ttranse_takes_a_step_of_the_time_too(norm: str, expected: list[float]):
+    model = build("ttranse", rank=2, norm=norm)
+    set_weights(model.entities, [(1, 2), (3, -1), (0, 1)])
+    set_weights(model.predicates, [(9, 9), (3, 2)])
+    set_weights(model.times, [(9, 9), (-1, 1)])
+    # s + p + t = (3, 5), which is (2, 3), (0, 6) and (3, 4) away from the objects
+    assert model.score_objects(QUERY)[0].tolist() == pytest.approx(expected)
+
+
+def test_hyte_measures_on_the_hyperplane_of_the_time():
+    model = build("hyte", rank=2)
+    set_weights(model.entities, [(1, 2), (3, -1), (0, 1)])
+    set_weights(model.predicates, [(9, 9), (4, 0)])
+    set_weights(model.normals, [(9, 9), (3, 4)])
+    # w = (0.6, 0.8), so the hyperplane is the line along (-0.8, 0.6); s + p = (5, 2) is (4, 0), (2, 3) and (5, 1) away
+    # from the objects, and along the line 3.2, 0.2 and 3.4
+    assert model.score_objects(QUERY)[0].tolist() == pytest.approx([-3.2, -0.2, -3.4], abs=1e-5)
+
+
+def test_rotate_turns_the_subject_towards_the_object():
+    model = build("rotate")
+    set_entities(model)
+    set_weights(model.angles, [(9,), (math.pi / 2,)])
+    # s·i = -2 + i, which is -3 - i, -5 + 2i and -2 away from 1 + 2i, 3 - i and i
+    expected = [-math.sqrt(10), -math.sqrt(29), -2]
+    assert model.score_objects(QUERY)[0].tolist() == pytest.approx(expected)
+
+
+def test_quate_turns_the_subject_by_a_quaternion_of_length_one():
+    model = build("quate")
+    set_weights(model.entities, [(1, 2, 3, 4), (1, 0, 0, 0), (0, 1, 1, 1)])
+    set_weights(model.predicates, [(9, 9, 9, 9), (0, 2, 0, 0)])
+    # p/|p| = i; (1 + 2i + 3j + 4k)·i = -2 + i + 4j - 3k; its dot products with the objects
+    assert model.score_objects(QUERY).tolist() == [[0.0, -2.0, 2.0]]
+    # the moduli of (1, 0, 0, 0) and of a subject like (1, 1, 1, 1) cubed
+    set_weights(model.entities, [(1, 1, 1, 1), (1, 0, 0, 0), (0, 1, 1, 1)])
+    assert model.penalties(QUERY, torch.tensor([1]))["n3"].item() == pytest.approx(8.0 + 1.0)
+
+
+def test_tero_turns_subject_and_object_by_the_time():
+    model = build("tero")
+    set_entities(model)
+    set_weights(model.predicates, [(9, 9), (2, 2)])
+    set_weights(model.angles, [(9,), (math.pi / 2,)])
+    # s·i + p = -2 + i + 2 + 2i = 3i; the objects times i are -2 + i, 1 + 3i, -1, their conjugates -2 - i, 1 - 3i, -1;
+    # the differences are 2 + 4i, -1 + 6i, 1 + 3i
+    expected = [-math.sqrt(20), -math.sqrt(37), -math.sqrt(10)]
+    assert model.score_objects(QUERY)[0].tolist() == pytest.approx(expected)
+
+
+def test_atise_compares_the_difference_of_two_gaussians_with_that_of_the_predicate():
+    model = build("atise")
+    for series in (model.entities, model.predicates):
+        for part in (series.trend, series.season, series.frequency):
+            torch.nn.init.zeros_(part)
+    with torch.no_grad():  # the subject: a trend and a season
+        model.entities.trend[0], model.entities.season[0], model.entities.frequency[0] = 2.0, 3.0, 0.5
+    set_weights(model.entities.base, [(1,), (1,), (2,)])
+    set_weights(model.entities.variance, [(0.5,), (0.5,), (1.5,)])
+    set_weights(model.predicates.base, [(9,), (3,)])
+    set_weights(model.predicates.variance, [(9,), (1,)])
+    # step 1 of 2 is the time ½; there the subject is at 1 + 2·½ + 3·sin(2π·½·½) = 5, the objects at 5, 1 and 2;
+    # with p = 3: d² = 9, 1, 0; v = 1, 1, 2; w = 1; ((v + d²)/w + (w + d²)/v - 2) / 4 = 18/4, 2/4, ½/4
+    assert model.score_objects(QUERY)[0].tolist() == pytest.approx([-4.5, -0.5, -0.125])
+
+
+def test_telm_scores_the_scalar_part_of_the_geometric_product():
+    model = build("telm")
+    set_weights(model.entities, [(1, 2, 0, 0), (0, 0, 1, 0), (0, 0, -1, 4)])  # s = 1 + 2e₁
+    set_weights(model.predicates, [(9, 9, 9, 9), (0, 1, 0, 0)])
+    set_weights(model.times, [(9, 9, 9, 9), (0, 0, 1, 0)])
+    # p·t = e₁e₂; s·p·t = e₁e₂ + 2 e₁e₁e₂ = 2e₂ + e₁e₂; e₂·e₂ = 1 and e₁e₂·e₁e₂ = -1, so with the conjugates
+    # 1 - 2e₁, -e₂ and e₂ - 4e₁e₂ the scalar parts are 0, -2 and 2 + 4
+    assert model.score_objects(QUERY).tolist() == [[0.0, -2.0, 6.0]]
+
+
+def test_telm_wants_neighbouring_times_a_learned_step_apart():
+    model = build("telm")
+    set_weights(model.times, [(1, 1, 1, 1), (3, 3, 3, 3)])
+    set_weights(model.step, [(1, 1, 1, 1)])
+    # 2 - 1 in each of four parts: a modulus of 2, cubed
+    assert model.penalties(QUERY, torch.tensor([2]))["smoothness"].item() == pytest.approx(8.0)
+
+
 def test_n3_is_the_sum_of_cubed_moduli():
     model = build("complex")
     set_weights(model.entities, [(3, 4), (0, 1), (0, 2)])
@@ -94,8 +201,9 @@ def test_smoothness_is_the_mean_cubed_distance_of_neighbouring_times():
 
 
 def test_the_gradient_of_n3_is_that_of_its_formula():
-    x = torch.randn(4, 6, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(cubed_moduli, (x,))
+    x = torch.randn(4, 8, dtype=torch.float64, requires_grad=True)
+    for parts in (1, 2, 4):
+        assert torch.autograd.gradcheck(cubed_moduli, (x, parts))
     zero = torch.zeros(1, 2, requires_grad=True)
     cubed_moduli(zero).backward()
     assert zero.grad.tolist() == [[0.0, 0.0]]

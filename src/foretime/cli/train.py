@@ -21,7 +21,14 @@ def train(  # noqa: PLR0913, each is a flag
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
     config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
-    model: Annotated[str | None, typer.Option(help="lcge, tntcomplex, tcomplex, complex or rules.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="transe, distmult, complex, rotate, quate, ttranse, hyte, tero, atise, telm, tcomplex, tntcomplex, "
+            "lcge or rules.",
+            show_default="lcge",
+        ),
+    ] = None,
     rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training events at the most.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Questions in a step.")] = None,

@@ -6,15 +6,33 @@ import torch
 
 from foretime.config import ModelConfig, check_section
 from foretime.errors import ConfigError, suggestion
+from foretime.models.atise import ATiSE
 from foretime.models.base import Model, ModelOptions, Part, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
+from foretime.models.distmult import DistMult
 from foretime.models.evidence import EvidencePart, Rules, WithEvidence, evidence_of
+from foretime.models.hyte import HyTE
 from foretime.models.lcge import LCGE
+from foretime.models.quate import QuatE
+from foretime.models.rotate import RotatE
 from foretime.models.tcomplex import TComplEx
+from foretime.models.telm import TeLM
+from foretime.models.tero import TeRo
 from foretime.models.tntcomplex import TNTComplEx
+from foretime.models.transe import TransE
+from foretime.models.ttranse import TTransE
 
 MODELS: dict[str, type[Model]] = {
+    "transe": TransE,
+    "distmult": DistMult,
     "complex": ComplEx,
+    "rotate": RotatE,
+    "quate": QuatE,
+    "ttranse": TTransE,
+    "hyte": HyTE,
+    "tero": TeRo,
+    "atise": ATiSE,
+    "telm": TeLM,
     "tcomplex": TComplEx,
     "tntcomplex": TNTComplEx,
     "lcge": LCGE,
@@ -24,17 +42,26 @@ MODELS: dict[str, type[Model]] = {
 __all__ = [
     "LCGE",
     "MODELS",
+    "ATiSE",
     "ComplEx",
+    "DistMult",
     "EvidencePart",
+    "HyTE",
     "Model",
     "ModelOptions",
     "Part",
+    "QuatE",
     "Queries",
+    "RotatE",
     "Rules",
     "ScoreTerm",
     "Sizes",
     "TComplEx",
     "TNTComplEx",
+    "TTransE",
+    "TeLM",
+    "TeRo",
+    "TransE",
     "WithEvidence",
     "build_model",
     "evidence_of",

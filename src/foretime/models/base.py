@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from foretime.config import Section
+from foretime.config import LossName, Section
 from foretime.rules.rule import RuleTable
 
 
@@ -38,7 +38,7 @@ class ScoreTerm(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A model within a model that has a softmax of its own in training, and how much its loss weighs."""
+    """A model within a model that has a loss of its own in training, and how much it weighs."""
 
     name: str
     weight: float
@@ -49,7 +49,7 @@ class ModelOptions(Section):
     """The options that every model has; a model's own file may add some."""
 
     rank: int = Field(default=200, ge=1, le=10_000)
-    """Complex numbers in an embedding (for real models: real numbers)."""
+    """Numbers in an embedding: complex ones, real ones, or ones of four parts, as the model has them."""
     init_scale: float = Field(default=0.01, gt=0.0)
     """The standard deviation of the initial weights."""
 
@@ -58,13 +58,15 @@ class Model(nn.Module, ABC):
     """Scores every candidate object of a question.
 
     Only objects are predicted: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`. A model is one file: its options, its
-    formula in `score_terms`, its penalties, and the weights that these have when a configuration names none.
+    formula in `score_terms`, its penalties, and the weights and the loss that it has when a configuration names none.
     """
 
     Options: ClassVar[type[ModelOptions]] = ModelOptions
     uses_time: ClassVar[bool]
     takes_rules: ClassVar[bool] = False
     default_penalties: ClassVar[dict[str, float]] = {}
+    default_loss: ClassVar[LossName] = "softmax"
+    default_margin: ClassVar[float] = 1.0
 
     @abstractmethod
     def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
@@ -83,7 +85,7 @@ class Model(nn.Module, ABC):
         return {}
 
     def parts(self) -> list[Part]:
-        """Return the models that train side by side, each under its own softmax: by default the model alone."""
+        """Return the models that train side by side, each under its own loss: by default the model alone."""
         return [Part("", 1.0, self)]
 
     def take_rules(self, rules: RuleTable | None) -> None:

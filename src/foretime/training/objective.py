@@ -1,4 +1,4 @@
-"""The loss: cross entropy of the model's own score terms plus its weighted penalties, and nothing else."""
+"""The loss: that of the model's own score terms plus its weighted penalties, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from foretime.errors import ConfigError, suggestion
 from foretime.models.base import Model, Part, Queries
 from foretime.training.batches import Batch
+from foretime.training.losses import SampledLoss
 
 
 class Loss(NamedTuple):
@@ -57,12 +58,17 @@ def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1
     return CountedCrossEntropy.apply(scores, row, answer, weight)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def loss_each(parts: list[Part], batches: list[Batch], weights: dict[str, float]) -> Loss:
-    """Return Σ over the parts of weight · (cross entropy + penalties), each part on its own batch (Eqs. 12–14)."""
+def loss_each(
+    parts: list[Part], batches: list[Batch], weights: dict[str, float], samples: list[SampledLoss | None] | None = None
+) -> Loss:
+    """Return Σ over the parts of weight · (loss + penalties), each part on its own batch (Eqs. 12–14).
+
+    The loss of a part is the cross entropy among all entities, unless there is a sampled loss for it.
+    """
     losses = []
-    for part, batch in zip(parts, batches, strict=True):
+    for part, batch, sampled in zip(parts, batches, samples or [None] * len(parts), strict=True):
         prefix = f"{part.name}_" if part.name else ""
-        losses.append(_loss(part.model, batch, weights, part.weight, prefix))
+        losses.append(_loss(part.model, batch, weights, part.weight, prefix, sampled))
     named = {name: value for loss in losses for name, value in loss.named.items()}
     return Loss(torch.stack([loss.total for loss in losses]).sum(), named)
 
@@ -87,9 +93,19 @@ def check_penalties(names: set[str], weights: dict[str, float]) -> None:
         raise ConfigError(f"penalties.{name} is missing: write its weight, 0 to switch it off")
 
 
-def _loss(model: Model, batch: Batch, weights: dict[str, float], part_weight: float = 1.0, prefix: str = "") -> Loss:
+def _loss(
+    model: Model,
+    batch: Batch,
+    weights: dict[str, float],
+    part_weight: float = 1.0,
+    prefix: str = "",
+    sampled: SampledLoss | None = None,
+) -> Loss:
     weight = part_weight * batch.scale
-    total = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects, weight)
+    if sampled is None:
+        total = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects, weight)
+    else:
+        total = weight * sampled(model, batch)
     named = {f"{prefix}loss": total.detach() / weight}
     for name, penalty in model.penalties(batch.questions, batch.objects).items():
         named[prefix + name] = penalty.detach()

@@ -23,6 +23,7 @@ from foretime.training.batches import QuestionPool, step_rows
 from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from foretime.training.guidance import wants_rules
 from foretime.training.listeners import Listener, Plan
+from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.objective import Loss, check_penalties, loss_each, loss_joint, penalty_names
 from foretime.training.runs import RunFolder
 
@@ -63,7 +64,10 @@ def complete_config(config: Config) -> Config:
     # a model of almost nothing tells the names of its penalties before a run is made
     names = penalty_names(build_model(config.model, Sizes(1, 2, 1), torch.Generator()))
     check_penalties(names | set(evidence_penalties(config)), penalties)
-    training = config.training.model_copy(update={"threads": config.training.threads or os.cpu_count() or 1})
+    loss, margin = loss_settings(config)
+    training = config.training.model_copy(
+        update={"threads": config.training.threads or os.cpu_count() or 1, "loss": loss, "margin": margin}
+    )
     return config.model_copy(
         update={
             "model": ModelConfig(name=config.model.name, **options),
@@ -157,7 +161,8 @@ class Trainer:
             if part in parts
         ]
         if self.config.training.softmax == "each":
-            loss = loss_each(parts, batches, self.config.penalties)
+            samples = [self._sampled_loss(part, number, step) for number, part in enumerate(parts)]
+            loss = loss_each(parts, batches, self.config.penalties, samples)
         else:
             loss = loss_joint(self.model, batches[0], self.config.penalties)
         self.optimizer.zero_grad(set_to_none=True)
@@ -165,6 +170,15 @@ class Trainer:
         self.optimizer.step()
         self.model.constrain_()
         return loss
+
+    def _sampled_loss(self, part: Part, number: int, step: int) -> SampledLoss | None:
+        """Return the loss of a part against wrong answers, drawn by seed, epoch, step and part; nothing for softmax."""
+        training, (loss, margin) = self.config.training, loss_settings(self.config)
+        if loss == "softmax" or isinstance(part.model, EvidencePart):
+            return None
+        generator = np.random.default_rng([training.seed, self.progress.epoch, step, number])
+        entities = len(self.dataset.entities)
+        return SampledLoss(loss, margin, training.negatives, training.temperature, entities, generator)
 
     def _learning_parts(self) -> list[Part]:
         """Return the parts that learn in this epoch: the evidence has its own, smaller number of epochs."""

@@ -1,0 +1,39 @@
+"""DistMult."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from foretime.models.algebra import dot_objects, lookup
+from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.penalties import n3
+
+
+class DistMult(Model):
+    """DistMult: «Embedding Entities and Relations for Learning and Inference in Knowledge Bases».
+
+    By Yang et al., ICLR 2015. A predicate weighs the features that subject and object have in common. It knows no time.
+
+        score(s, p, o) = Σ sᵢ pᵢ oᵢ
+    """
+
+    uses_time: ClassVar[bool] = False
+    default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01}
+
+    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
+        super().__init__(sizes, options, generator)
+        self.entities = embedding(sizes.entities, options.rank, options.init_scale, generator)
+        self.predicates = embedding(sizes.predicates, options.rank, options.init_scale, generator)
+
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the one term, `static`."""
+        query = lookup(self.entities, queries.subject) * lookup(self.predicates, queries.predicate)  # (batch, rank)
+        return [ScoreTerm("static", 1.0, dot_objects(query, self.entities, objects))]
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return `n3` of subject, predicate and object."""
+        subject, object_ = lookup(self.entities, torch.stack([queries.subject, objects]))
+        return {"n3": n3(subject, lookup(self.predicates, queries.predicate), object_, parts=1)}
