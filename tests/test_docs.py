@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from foretime.models import MODELS
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
@@ -16,6 +18,20 @@ def test_the_configuration_page_is_what_the_code_makes():
     spec.loader.exec_module(script)
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     assert page == script.reference(), "run: python docs/make_reference.py"
+
+
+def test_the_example_of_a_model_is_the_file_of_that_model():
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    assert f"```python\n{(ROOT / 'src/foretime/models/distmult.py').read_text(encoding='utf-8')}```" in page
+    assert "\n".join(re.findall(r"```python\n(def test_.*?)```", page, re.DOTALL)) in (
+        (ROOT / "tests" / "models" / "test_golden.py").read_text(encoding="utf-8")
+    )
+
+
+def test_every_model_has_its_row_and_its_loss_in_the_page_of_models():
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| `(\w+)` \|$", page, re.MULTILINE))
+    assert rows == {name: model.default_loss for name, model in MODELS.items() if name != "rules"}
 
 
 def test_the_readme_has_the_place_that_the_figures_fill():
