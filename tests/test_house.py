@@ -26,7 +26,7 @@ LAYERS = [
     ("predict",),
     ("explaining",),
     ("explain",),
-    ("questions", "api"),
+    ("questions", "api", "bench", "comparing", "tuning"),
     ("cli",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from foretime import __version__
+from foretime.cli.compare import compare
 from foretime.cli.data import data_app
 from foretime.cli.data_sources import get, world
 from foretime.cli.demo import demo
@@ -50,6 +51,7 @@ data_app.command()(world)
 app.add_typer(data_app, name="data")
 app.command()(train)
 app.command()(evaluate)
+app.command()(compare)
 app.command()(predict)
 app.command()(explain)
 app.command()(demo)

@@ -1,0 +1,78 @@
+"""The ranks that a run gives to every question of a split, each question by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foretime.data.dataset import Dataset
+from foretime.data.facts import Facts, Ids
+from foretime.errors import ConfigError, DataError
+from foretime.evaluation import FilterName, known_answers, questions_of, rank
+from foretime.evaluation.filters import facts_of_questions
+from foretime.training import RunFolder
+from foretime.training.conclusion import load_judge
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """Every question of a split with its rank: `questions`, `fact` and `ranks` are aligned, (questions,)."""
+
+    name: str
+    dataset: Dataset
+    split: str
+    filter: FilterName
+    questions: Facts
+    fact: Ids
+    """The row of the fact that asks the question."""
+    ranks: NDArray[np.float64]
+    note: str | None = None
+    """What is to be known of these ranks, if anything."""
+
+
+def rank_run(run: RunFolder | Path | str, split: str, filter_name: FilterName | None = None) -> RankedRun:
+    """Return the realistic ranks that the best weights of a run give, under its own filter or the given one."""
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    config, dataset = folder.config(), folder.dataset()
+    facts, chosen = dataset.split(split), filter_name or config.training.filter
+    if len(facts) == 0:
+        raise DataError(f"{folder.path}: its graph has no {split} facts; choose another split")
+    judge = load_judge(folder, config, dataset)
+    questions = questions_of(facts, len(dataset.predicates), chosen)
+    ranks = rank(judge.score, questions, known_answers(dataset, chosen)).realistic
+    fitted = judge.stages is not None and config.combiner.fit == split
+    note = f"{folder.path}: its combiner was fitted on {split}, so these are not figures of unseen facts"
+    return RankedRun(
+        str(folder.path), dataset, split, chosen, questions, facts_of_questions(facts, chosen), ranks,
+        note if fitted else None,
+    )  # fmt: skip
+
+
+def rank_both(
+    first: Path | str, second: Path | str, split: str, filter_name: FilterName | None = None
+) -> tuple[RankedRun, RankedRun]:
+    """Return both runs ranked on the same questions; runs on different graphs or under different filters are errors."""
+    folders = RunFolder.open(first), RunFolder.open(second)
+    check_same_questions(*folders, filter_name)
+    return rank_run(folders[0], split, filter_name), rank_run(folders[1], split, filter_name)
+
+
+def check_same_questions(first: RunFolder, second: RunFolder, filter_name: FilterName | None = None) -> None:
+    """Raise an error if two runs have not learned the same graph, or would be ranked under different filters."""
+    graphs = [run.dataset() for run in (first, second)]
+    prints = [graph.fingerprint() for graph in graphs]
+    if prints[0] != prints[1]:
+        raise DataError(
+            f"the runs have different graphs and cannot be compared: {first.path} has {graphs[0].name} (fingerprint "
+            f"{prints[0][:12]}), {second.path} has {graphs[1].name} (fingerprint {prints[1][:12]}); "
+            "train both on the same graph"
+        )
+    filters = [run.config().training.filter for run in (first, second)]
+    if filter_name is None and filters[0] != filters[1]:
+        raise ConfigError(
+            f"the runs have different filters: {first.path} has {filters[0]}, {second.path} has {filters[1]}; "
+            "choose one with --filter"
+        )

@@ -1,0 +1,115 @@
+"""Two runs on the same questions: figures as in their reports, and the questions by name."""
+
+import csv
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foretime.comparing import RankedRun, compare, rank_both, rank_run, write_asked
+from foretime.comparing.asked import asked
+from foretime.data.dataset import read_dataset
+from foretime.errors import ConfigError, DataError
+from foretime.evaluation import questions_of
+from foretime.evaluation.filters import facts_of_questions
+from foretime.training import RunFolder
+
+
+@pytest.fixture(scope="module")
+def pair(worse_run: Path, small_run: Path) -> tuple[RankedRun, RankedRun]:
+    return rank_both(worse_run, small_run, "test")
+
+
+def test_figures_and_intervals_are_those_of_the_reports(pair, worse_run: Path, small_run: Path):
+    result = compare(*pair, flips=500)
+    for run, side in ((worse_run, "first"), (small_run, "second")):
+        report = RunFolder(run).report()["test"]
+        found = result.metrics["mrr"]
+        assert getattr(found, side) == pytest.approx(report["all"]["mrr"])
+        assert getattr(found, f"{side}_interval") == pytest.approx(report["mrr_interval"])
+        for k in ("1", "3", "10"):
+            assert getattr(result.metrics[f"hits@{k}"], side) == pytest.approx(report["all"]["hits"][k])
+        for direction in ("objects", "subjects"):
+            assert getattr(result.directions[direction].mrr, side) == pytest.approx(report[direction]["mrr"])
+        for name, group in result.predicates.items():
+            assert getattr(group.mrr, side) == pytest.approx(report["predicates"][name]["mrr"])
+    assert list(result.predicates) == list(RunFolder(small_run).report()["test"]["predicates"])
+
+
+def test_a_clearly_better_run_is_found_better(pair):
+    result = compare(*pair, flips=500)
+    low, high = result.metrics["mrr"].difference_interval
+    assert 0 < low < result.metrics["mrr"].difference < high
+    assert result.p_value == pytest.approx(1 / 501)
+    assert result.better > result.worse
+    assert result.better + result.equal + result.worse == result.questions == 2 * result.facts
+    turned = compare(*reversed(pair), flips=500)
+    assert turned.metrics["mrr"].difference == -result.metrics["mrr"].difference
+    assert (turned.better, turned.first_wins[0].question) == (result.worse, result.second_wins[0].question)
+
+
+def test_a_run_is_not_better_than_itself(small_run: Path):
+    ranked = rank_run(small_run, "valid")
+    result = compare(ranked, ranked, flips=200)
+    assert all(found.difference == 0 for found in result.metrics.values())
+    assert all(found.difference_interval == (0, 0) for found in result.metrics.values())
+    assert (result.p_value, result.better, result.worse) == (1.0, 0, 0)
+    assert result.first_wins == result.second_wins == []
+
+
+def test_the_questions_that_decide_are_named_with_both_ranks(pair, tmp_path: Path):
+    result = compare(*pair, top=3, flips=100)
+    write_asked(tmp_path / "all.csv", *pair)
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == result.questions
+    gains = sorted((1 / float(row["second_rank"]) - 1 / float(row["first_rank"]) for row in rows), reverse=True)
+    shown = [1 / won.second_rank - 1 / won.first_rank for won in result.second_wins]
+    assert shown == pytest.approx(gains[:3])
+    dataset, facts = pair[0].dataset, set()
+    for row in zip(*dataset.test.columns(), strict=True):
+        subject, object_ = (dataset.entities.name(int(row[place])) for place in (0, 2))
+        facts.add((subject, dataset.predicates.name(int(row[1])), object_, dataset.timeline.label(int(row[3]))))
+    assert {(row["subject"], row["predicate"], row["object"], row["time"]) for row in rows} == facts
+    won = result.second_wins[0]
+    assert won.answer in (won.subject, won.object)
+    assert won.question.count("?") == 1
+
+
+def test_intervals_and_unknown_ends_are_told(tmp_path: Path):
+    rows = [f"a\tmeets\tb\t{1900 + year}\t{1901 + year}" for year in range(8)] + ["a\tmeets\tc\t1903\t####-##-##"]
+    for split in ("train", "valid", "test"):
+        (tmp_path / f"{split}.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    dataset = read_dataset(tmp_path)
+    questions = questions_of(dataset.test, 1)
+    fact, ranks = facts_of_questions(dataset.test), np.arange(1.0, 19.0)
+    ranked = RankedRun("run", dataset, "test", "exact", questions, fact, ranks)
+    shown = asked(ranked, replace(ranked, ranks=ranks + 1), np.array([0, 8, 9]))
+    assert [found.time for found in shown] == ["1900 to 1901", "1903 to ?", "1900 to 1901"]
+    assert [found.open for found in shown] == ["object", "object", "subject"]
+    assert [(found.subject, found.object) for found in shown] == [("a", "b"), ("a", "c"), ("a", "b")]
+    assert [(found.first_rank, found.second_rank) for found in shown] == [(1, 2), (9, 10), (10, 11)]
+    assert shown[1].question == "(a, meets, ?, 1903 to ?)"
+
+
+def test_runs_on_different_graphs_are_refused(small_run: Path, evidence_run: Path):
+    with pytest.raises(DataError, match=r"different graphs and cannot be compared: .*fingerprint \w{12}.* train both"):
+        rank_both(small_run, evidence_run, "test")
+
+
+def test_runs_under_different_filters_need_one_to_be_chosen(small_run: Path, tmp_path: Path):
+    other = Path(shutil.copytree(small_run, tmp_path / "other"))
+    text = (other / "config.toml").read_text(encoding="utf-8")
+    (other / "config.toml").write_text(text.replace('filter = "exact"', 'filter = "points"'), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"has exact, .* has points; choose one with --filter"):
+        rank_both(small_run, other, "test")
+    first, second = rank_both(small_run, other, "test", "valid-at")
+    assert (first.filter, second.filter) == ("valid-at", "valid-at")
+    assert (first.ranks == second.ranks).all()
+
+
+def test_a_combiner_that_was_fitted_on_the_split_is_noted(pair):
+    noted = replace(pair[0], note="its combiner was fitted on test")
+    assert compare(noted, pair[1], flips=100).notes == ["its combiner was fitted on test"]
