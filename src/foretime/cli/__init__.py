@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 from foretime import __version__
+from foretime.cli.bench import bench_app
+from foretime.cli.bench_audit import audit
 from foretime.cli.compare import compare
 from foretime.cli.data import data_app
 from foretime.cli.data_sources import get, world
@@ -60,6 +62,8 @@ rules_app.command()(check)
 rules_app.command()(example)
 rules_app.command("import")(import_)
 app.add_typer(rules_app, name="rules")
+bench_app.command()(audit)
+app.add_typer(bench_app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,175 @@
+"""An audit of one printed figure: the same scores, counted by the paper's formula and as its released code counts.
+
+Eq. 15 ranks candidates by E1 + λ E2. The released code counts a rival only if it beats the true answer by E1 *and* by
+E2. Any second score makes such a count smaller, random numbers too, and no list has that quality: of two candidates
+either may beat the other on one score alone, so that several are «first» at once. How many are is counted too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from foretime.bench.published import published
+from foretime.combining.columns import score_each_term
+from foretime.config import Config
+from foretime.data.facts import Facts
+from foretime.errors import RunError
+from foretime.evaluation import KnownAnswers, Metrics, Ranks, known_answers, questions_of
+from foretime.evaluation.ranking import batches
+from foretime.models import Model
+from foretime.training import RunFolder, load_model
+
+FIRSTS_AT_MOST = 2_000
+"""Questions on which candidates in the first place are counted: their mean needs no more."""
+COUNTS = {
+    "sum": "E1 + λE2, the paper's Eq. 15",
+    "event": "E1 alone",
+    "both": "E1 and E2, as the released code counts",
+    "random": "E1 and random numbers, counted alike",
+}
+
+
+@dataclass(frozen=True)
+class Count:
+    """What one way of counting gives: metrics, and how many candidates of a question it puts first, on average."""
+
+    about: str
+    mrr: float
+    hits: dict[str, float]
+    firsts: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One trained run, counted in four ways."""
+
+    run: str
+    data: str
+    split: str
+    filter: str
+    questions: int
+    commonsense_weight: float
+    seed: int
+    counts: dict[str, Count]
+    printed: dict[str, float] | None
+    """What the paper prints for LCGE on this data set."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain values for JSON."""
+        return asdict(self)
+
+
+def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch_size: int = 256) -> Audit:
+    """Return the audit of a trained LCGE run; the seed draws the random numbers."""
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    config, dataset = folder.config(), folder.dataset()
+    weight = config.model.options.get("commonsense_weight", 0.0)
+    _check_two_scores(folder, config)
+    filter_name = config.training.filter
+    questions = questions_of(dataset.split(split), len(dataset.predicates), filter_name)
+    if len(questions) == 0:
+        raise RunError(f"{folder.path}: its graph has no {split} facts; audit a run that has some")
+    model = load_model(folder, config, dataset)
+    counted = _count_all(model, questions, known_answers(dataset, filter_name), seed, batch_size)
+    return Audit(
+        run=folder.path.name,
+        data=dataset.name,
+        split=split,
+        filter=filter_name,
+        questions=len(questions),
+        commonsense_weight=weight,
+        seed=seed,
+        counts=counted,
+        printed=published().table3.get(dataset.name, {}).get("LCGE"),
+    )
+
+
+def _check_two_scores(run: RunFolder, config: Config) -> None:
+    """Raise `RunError` unless the score of a run is E1 + λ E2 and nothing else."""
+    faults = {
+        f"its model is {config.model.name}": config.model.name != "lcge",
+        "its commonsense_weight is 0": not config.model.options.get("commonsense_weight"),
+        "it has evidence": config.evidence.use,
+        "it has a combiner": config.combiner.use,
+    }
+    found = next((fault for fault, is_so in faults.items() if is_so), None)
+    if found:
+        raise RunError(f"{run.path}: {found}; an audit needs a run of LCGE that scores by E1 + λ E2 alone")
+
+
+@torch.inference_mode()
+def _count_all(model: Model, questions: Facts, known: KnownAnswers, seed: int, batch_size: int) -> dict[str, Count]:
+    generator = torch.Generator().manual_seed(seed)
+    step = max(1, len(questions) // FIRSTS_AT_MOST)
+    above = {name: np.empty(len(questions)) for name in COUNTS}
+    level = {name: np.empty(len(questions)) for name in COUNTS}
+    firsts: dict[str, list[NDArray[np.int64]]] = {name: [] for name in COUNTS}
+    for rows, batch in batches(questions, batch_size):
+        terms = score_each_term(model, batch)
+        event, commonsense = terms["event"], terms["commonsense"]
+        noise = torch.rand(event.shape, generator=generator)
+        sampled = np.flatnonzero(np.arange(rows.start, rows.start + len(batch)) % step == 0)
+        scores = {
+            "sum": [event + commonsense],
+            "event": [event],
+            "both": [event, commonsense],
+            "random": [event, noise],
+        }
+        for name, own in scores.items():
+            above[name][rows], level[name][rows] = count_rivals(own, batch, known)
+            firsts[name].append(
+                count_firsts([part[torch.from_numpy(sampled)] for part in own], batch.take(sampled), known)
+            )
+    return {name: _summary(name, Ranks(1 + above[name], 1 + level[name]), firsts[name]) for name in COUNTS}
+
+
+def count_rivals(
+    scores: list[Tensor], questions: Facts, known: KnownAnswers
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many fair rivals beat the true answer by every one of the scores, and how many are not below it.
+
+    With one score these are the rivals before and not behind the answer: an ordinary ranking.
+    """
+    answer = torch.from_numpy(questions.object)[:, None]
+    above = torch.ones(scores[0].shape, dtype=torch.bool)
+    level = above.clone()
+    for own in scores:
+        of_answer = own.gather(1, answer)  # (questions, 1)
+        above &= own > of_answer
+        level &= own >= of_answer
+    rivals = known.rivals(questions)
+    for marks in (above, level):
+        marks[torch.from_numpy(rivals.question), torch.from_numpy(rivals.answer)] = False
+    level.scatter_(1, answer, value=False)
+    return above.sum(1).numpy(), level.sum(1).numpy()
+
+
+def count_firsts(scores: list[Tensor], questions: Facts, known: KnownAnswers) -> NDArray[np.int64]:
+    """Return how many fair candidates of each question would have no rival before them, (questions,).
+
+    In a ranking that is the one at the top. By two scores it is every candidate that nobody beats on both.
+    """
+    rivals = known.rivals(questions)
+    row, column = torch.from_numpy(rivals.question), torch.from_numpy(rivals.answer)
+    first, second = scores[0].clone(), scores[-1].clone()
+    for own in (first, second):
+        own[row, column] = -torch.inf
+    order = first.argsort(dim=1, descending=True)
+    # from the best by the first score downwards: who is above all before it by the second one is beaten by nobody
+    running = second.gather(1, order).cummax(dim=1).values
+    if len(scores) == 1:
+        return (first == first.amax(1, keepdim=True)).sum(1).numpy()
+    higher = torch.diff(running, dim=1) > 0
+    return 1 + higher.sum(1).numpy()
+
+
+def _summary(name: str, ranks: Ranks, firsts: list[NDArray[np.int64]]) -> Count:
+    metrics = Metrics.of(ranks.realistic)
+    return Count(COUNTS[name], metrics.mrr, metrics.hits, float(np.concatenate(firsts).mean()))

@@ -1,0 +1,39 @@
+"""The table of an audit as Markdown, and its place in a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from foretime.errors import DataError
+from foretime.files import write_text
+
+MARKS = "<!-- audit:begin -->", "<!-- audit:end -->"
+
+
+def audit_table(audit: dict[str, Any]) -> str:
+    """Return the audit, as `Audit.to_dict` gives it, as a Markdown table with a sentence before it."""
+    lines = [
+        f"The {audit['split']} split of {audit['data']} ({audit['questions']:,} questions), the run `{audit['run']}`, "
+        f"λ = {audit['commonsense_weight']:g}:",
+        "",
+        "| counted | MRR | H@1 | H@3 | H@10 | candidates in the first place |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for count in audit["counts"].values():
+        hits = " | ".join(f"{count['hits'][k]:.3f}" for k in ("1", "3", "10"))
+        lines.append(f"| {count['about']} | {count['mrr']:.4f} | {hits} | {count['firsts']:.1f} |")
+    printed = audit["printed"]
+    if printed:
+        hits = " | ".join(f"{printed[f'hits@{k}']:.3f}" for k in ("1", "3", "10"))
+        lines.append(f"| printed in the paper | {printed['mrr']:.3f} | {hits} | |")
+    return "\n".join(lines)
+
+
+def put_between_marks(page: Path, audit: dict[str, Any]) -> None:
+    """Write the table of an audit into a page, between its two marks."""
+    text = page.read_text(encoding="utf-8")
+    if text.count(MARKS[0]) != 1 or text.count(MARKS[1]) != 1 or text.index(MARKS[0]) > text.index(MARKS[1]):
+        raise DataError(f"{page}: has no place for the table; write the lines {MARKS[0]} and {MARKS[1]} where it goes")
+    before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
+    write_text(page, f"{before}{MARKS[0]}\n\n{audit_table(audit)}\n\n{MARKS[1]}{after}")

@@ -1,0 +1,47 @@
+"""The figures that the paper prints, read from one file that names their source."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("published.toml")
+
+
+@dataclass(frozen=True)
+class Published:
+    """The printed figures of tables 3 and 4, by data set and row; a metric that is not printed is not there."""
+
+    paper: str
+    rank: str
+    figures: dict[str, str]
+    """Who made the figures of a data set."""
+    table3: dict[str, dict[str, dict[str, float]]]
+    table4: dict[str, dict[str, dict[str, float]]]
+    protocol: dict[str, dict[str, str]]
+    """What is known of how a figure came about, by data set and row."""
+
+    def name(self, model: str) -> str:
+        """Return a model's name as it is printed, from its name in a configuration."""
+        rows = {row.lower(): row for table in self.table3.values() for row in table} | {"tntcomplex": "TNTComplEx"}
+        return rows.get(model, model)
+
+
+@cache
+def published() -> Published:
+    """Return the printed figures."""
+    values = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    source = values["source"]
+    tables = {
+        table: {
+            data: {
+                row: {name: value for name, value in zip(source["columns"], figures, strict=True) if value != "-"}
+                for row, figures in rows.items()
+            }
+            for data, rows in values[table].items()
+        }
+        for table in ("table3", "table4")
+    }
+    return Published(source["paper"], source["rank"], source["figures"], **tables, protocol=values["protocol"])

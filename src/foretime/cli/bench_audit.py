@@ -1,0 +1,61 @@
+"""`foretime bench audit`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from foretime.errors import DataError
+
+if TYPE_CHECKING:
+    from foretime.bench.audit import Audit
+
+
+def audit(
+    run: Annotated[Path, typer.Argument(help="The folder of a trained LCGE run.", show_default=False)],
+    seed: Annotated[int, typer.Option(help="Of the random numbers.", min=0)] = 0,
+    write: Annotated[Path | None, typer.Option(help="Where the figures go (.json).")] = None,
+    page: Annotated[Path | None, typer.Option(help="A Markdown page whose marked place gets the table.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Count the test split of an LCGE run by Eq. 15, and as the code released with the paper counts it."""
+    if page is not None and not page.is_file():
+        raise DataError(f"{page}: no such page; name one that has a place for the table")
+    from foretime.bench.audit import audit as audit_run
+    from foretime.bench.audit_page import put_between_marks
+    from foretime.files import write_json
+
+    result = audit_run(run, seed=seed)
+    if write is not None:
+        write.parent.mkdir(parents=True, exist_ok=True)
+        write_json(write, result.to_dict())
+    if page is not None:
+        put_between_marks(page, result.to_dict())
+    if as_json:
+        typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2))
+        return
+    _print(result)
+
+
+def _print(result: Audit) -> None:
+    from rich.table import Table
+
+    from foretime.cli.tables import console
+
+    table = Table("counted", "MRR", "H@1", "H@3", "H@10", "first")
+    for count in result.counts.values():
+        hits = (f"{count.hits[k]:.3f}" for k in ("1", "3", "10"))
+        table.add_row(count.about, f"{count.mrr:.4f}", *hits, f"{count.firsts:.1f}")
+    if result.printed:
+        hits = (f"{result.printed[f'hits@{k}']:.3f}" for k in ("1", "3", "10"))
+        table.add_row("printed in the paper", f"{result.printed['mrr']:.3f}", *hits, "")
+    console.print(table)
+    console.print(
+        f"{result.split} of {result.data}, {result.questions:,} questions, λ = {result.commonsense_weight:g}; "
+        "first: candidates that have no rival before them, a mean over questions (1 in any list)",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,24 @@
+"""`foretime bench audit` as a shell would call it."""
+
+import json
+from pathlib import Path
+
+
+def test_audit_prints_writes_and_fills_a_page(foretime, small_run: Path, tmp_path: Path):
+    page = tmp_path / "audit.md"
+    page.write_text("<!-- audit:begin -->\n<!-- audit:end -->\n", encoding="utf-8")
+    written = tmp_path / "new" / "audit.json"
+    outcome = foretime("bench", "audit", small_run, "--write", written, "--page", page)
+    assert outcome.code == 0, outcome.err
+    figures = json.loads(written.read_text(encoding="utf-8"))
+    for count in figures["counts"].values():
+        assert f"{count['mrr']:.4f}" in outcome.out
+        assert f"| {count['about']} | {count['mrr']:.4f} |" in page.read_text(encoding="utf-8")
+    assert json.loads(foretime("bench", "audit", small_run, "--json").out) == figures
+
+
+def test_audit_says_what_is_wrong(foretime, small_run: Path, evidence_run: Path, tmp_path: Path):
+    assert "it has evidence; an audit needs a run of LCGE" in foretime("bench", "audit", evidence_run).err
+    missing = foretime("bench", "audit", small_run, "--page", tmp_path / "no.md")
+    assert missing.code == 2
+    assert "no.md: no such page; name one that has a place for the table" in missing.err
