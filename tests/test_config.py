@@ -16,7 +16,9 @@ from foretime.training.objective import check_penalties, penalty_names
 from foretime.training.trainer import complete_config, evidence_penalties
 
 ROOT = Path(__file__).parents[1]
-CONFIGS = sorted((ROOT / "configs").glob("**/*.toml"))
+LISTS = ("bench", "tune")
+"""Folders of files that name configurations and are none themselves."""
+CONFIGS = sorted(path for path in (ROOT / "configs").glob("**/*.toml") if path.parent.name not in LISTS)
 
 
 def read(folder: Path, text: str) -> Config:

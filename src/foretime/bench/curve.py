@@ -1,0 +1,36 @@
+"""The curve of a run on valid, and whether it has come to its end."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+SHARE, LEAST_GAIN = 0.75, 0.002
+"""A curve has converged if the last quarter of its evaluations has brought less than this MRR."""
+EVALUATIONS_AT_LEAST = 4
+
+
+class Point(NamedTuple):
+    """One evaluation on valid."""
+
+    epoch: int
+    seconds: float
+    mrr: float
+
+
+def curve_of(trace: list[dict[str, Any]]) -> list[Point]:
+    """Return the evaluations on valid that a trace has."""
+    return [Point(line["epoch"], line["seconds"], line["valid_mrr"]) for line in trace if "valid_mrr" in line]
+
+
+def last_gain(curve: list[Point]) -> float | None:
+    """Return by how much the best MRR has risen in the last quarter; nothing where there are too few evaluations."""
+    if len(curve) < EVALUATIONS_AT_LEAST:
+        return None
+    before = curve[: int(SHARE * len(curve))]
+    return max(point.mrr for point in curve) - max(point.mrr for point in before)
+
+
+def has_converged(curve: list[Point], out_of_patience: bool) -> bool | None:
+    """Return whether a finished training had nothing more to gain by its own curve; nothing if that cannot be said."""
+    gain = last_gain(curve)
+    return True if out_of_patience else None if gain is None else gain < LEAST_GAIN

@@ -1,0 +1,149 @@
+"""The page of the benchmarks: what the paper prints beside what the runs have reached, and what that cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foretime.bench.grouping import METRICS, Line, differences, lines_of
+from foretime.bench.published import Published, published
+from foretime.bench.rows import Row
+from foretime.files import write_text
+
+HEADS = {"mrr": "MRR", "hits@1": "H@1", "hits@3": "H@3", "hits@10": "H@10"}
+
+
+def write_page(path: Path, rows: list[Row], results: str, with_plot: bool = True) -> list[Path]:
+    """Write the page, and a plot for each data set beside it; return the files."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plots: dict[str, Path] = {}
+    if with_plot:
+        from foretime.bench.plot import write_plots
+
+        plots = write_plots(path, rows)
+    write_text(path, page(rows, results, {data: plot.name for data, plot in plots.items()}))
+    return [path, *plots.values()]
+
+
+def page(rows: list[Row], results: str, plots: dict[str, str]) -> str:
+    """Return the page as Markdown; `plots` names the picture of each data set."""
+    paper, lines = published(), lines_of(rows)
+    parts = [
+        "# Benchmarks",
+        "",
+        f"Written by `foretime bench page {results}`; the runs are declared in a list, see",
+        "[benchmarking.md](benchmarking.md). The printed figures are those of Tables 3 and 4 of",
+        f"{paper.paper}.",
+        f"The paper's rank is {paper.rank}. Ours follow",
+        "[protocol.md](protocol.md): one ranking among all entities, in both directions, everything chosen on valid.",
+        "",
+        *_table3(lines, paper),
+        *_table4(lines, paper),
+        *_cost(lines),
+        *_plots(plots),
+        *_made_by(rows),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _table3(lines: list[Line], paper: Published) -> list[str]:
+    parts = ["## Completion (the paper's Table 3)", ""]
+    others = [line.data for line in lines if line.data not in paper.table3]
+    for data in [*paper.table3, *dict.fromkeys(others)]:
+        own = [line for line in lines if line.data == data and not _is_ablation(line)]
+        printed = paper.table3.get(data, {})
+        if not own:
+            parts += [f"### {data}", "", "Nothing has been run on it yet.", ""]
+            continue
+        names = [*printed, *dict.fromkeys(line.model for line in own if line.model not in printed)]
+        found: dict[str, list[Line | None]] = {name: [line for line in own if line.model == name] for name in names}
+        rows = [_row(name, printed.get(name), line) for name in names for line in found[name] or [None]]
+        origin = [f"Printed figures: {paper.figures[data]}.", ""] if data in paper.figures else []
+        parts += [f"### {data}", "", *origin, *_head(), *rows, ""]
+    return parts
+
+
+def _table4(lines: list[Line], paper: Published) -> list[str]:
+    parts = ["## Ablation (the paper's Table 4)", ""]
+    for data, printed in paper.table4.items():
+        own = {line.model: line for line in lines if line.data == data and line.plain and line.model in printed}
+        if not any(_is_ablation(line) for line in own.values()):
+            continue
+        parts += [
+            f"### {data}, ablation",
+            "",
+            *_head(),
+            *(_row(name, printed[name], own.get(name)) for name in printed),
+            "",
+        ]
+    return parts if len(parts) > 2 else [*parts, "Not run yet.", ""]
+
+
+def _head() -> list[str]:
+    columns = " | ".join(f"{head} paper | ours | gap" for head in HEADS.values())
+    return [f"| model | {columns} | what differs |", "| --- |" + " --- |" * (3 * len(HEADS) + 1)]
+
+
+def _row(name: str, printed: dict[str, float] | None, line: Line | None) -> str:
+    cells = []
+    for metric in METRICS:
+        there, here = (printed or {}).get(metric), line.mean(metric) if line else None
+        gap = f"{here - there:+.3f}" if here is not None and there is not None else ""
+        cells += [f"{there:.3f}" if there is not None else "–", line.spread(metric) if line else "", gap]
+    return f"| {name} | {' | '.join(cells)} | {differences(line) if line else 'not run'} |"
+
+
+def _is_ablation(line: Line) -> bool:
+    return bool(line.rows[0]["variant"])
+
+
+def _cost(lines: list[Line]) -> list[str]:
+    parts = [
+        "## Cost beside quality",
+        "",
+        "Means over seeds. Time is that of the training alone, memory the peak of the whole process.",
+        "",
+        "| data | model | test MRR | valid MRR | parameters | training, min | peak memory, MB | epochs |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for line in sorted(lines, key=lambda line: (line.data, -(line.mean("mrr") or 0.0))):
+        if not line.finished:
+            continue
+        row, count = line.finished[0], len(line.finished)
+        minutes = sum(other["training_seconds"] for other in line.finished) / count / 60
+        memory = sum(other["peak_memory_mb"] for other in line.finished) / count
+        valid = "(fitted on it)" if row["combiner"] == "valid" else f"{line.mean('mrr', 'valid'):.4f}"
+        parts.append(
+            f"| {line.data} | {line.title} | {line.mean('mrr'):.4f} | {valid} | {row['parameters']:,} | {minutes:.1f} "
+            f"| {memory:,.0f} | {row['epochs']} |"
+        )
+    return [*parts, ""]
+
+
+def _plots(plots: dict[str, str]) -> list[str]:
+    parts = ["## MRR against training time", ""] if plots else []
+    for data, name in plots.items():
+        parts += [f"![MRR on valid against minutes of training, {data}]({name})", ""]
+    if plots:
+        parts += ["Lines: MRR on valid as training goes on, of the first stage; stars: MRR on test at the end.", ""]
+    return parts
+
+
+def _made_by(rows: list[Row]) -> list[str]:
+    """Return which machines and commits the results were made by."""
+    if not rows:
+        return []
+    parts = ["## Made by", ""]
+    for row in rows:
+        machine = row.get("machine") or {}
+        where = ", ".join(
+            f"{machine[key]}{unit}" if key in ("processor", "threads") else f"{key} {machine[key]}"
+            for key, unit in (("processor", ""), ("threads", " thread(s)"), ("torch", ""), ("python", ""))
+            if key in machine
+        )
+        commit = f"commit {_short(row['commit'])}" if row.get("commit") else "commit not recorded"
+        parts.append(f"- `{row['name']}` ({row['config_hash']}): {row['status']}; {commit}; {where}")
+    return parts
+
+
+def _short(commit: str) -> str:
+    return commit[:12] + (" with changes" if commit.endswith("+") else "")

@@ -1,0 +1,115 @@
+"""Results: one line of JSON for each run, with everything that a table about it needs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from foretime import __version__
+from foretime.bench.curve import curve_of, has_converged, last_gain
+from foretime.bench.provenance import Provenance
+from foretime.errors import DataError, RunError
+from foretime.files import write_text
+from foretime.training import RunFolder
+from foretime.training.checkpoint import read_progress
+from foretime.training.conclusion import is_concluded
+from foretime.training.identity import config_hash
+
+Row = dict[str, Any]
+Status = Literal["finished", "over budget", "interrupted", "failed"]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended this time, and how long it has taken in all."""
+
+    status: Status
+    seconds: float
+    note: str | None = None
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the results in a file, none if there is no such file yet."""
+    if not path.exists():
+        return []
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            complete = isinstance(row, dict) and {"name", "config_hash", "status"} <= set(row)
+        except ValueError:
+            complete = False
+        if not complete:
+            raise DataError(f"{path}:{number}: not a result of foretime bench; mend the line or remove it")
+        rows.append(row)
+    return rows
+
+
+def write_row(path: Path, row: Row) -> None:
+    """Put a result in the place of that of the same name, or behind the others."""
+    rows = read_rows(path)
+    places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
+    if places:
+        rows[places[0]] = row
+    else:
+        rows.append(row)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in rows))
+
+
+def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: Provenance | None = None) -> Row:
+    """Return the result of a run as it stands; what it has not reached yet is empty."""
+    config, dataset, curve = run.config(), run.dataset(), curve_of(run.trace())
+    report = run.report() if is_concluded(run, dataset) else {}
+    progress = read_progress(run.last_file) if run.last_file.exists() else None
+    epochs = report.get("epochs") or (progress.epoch - (0 if progress.finished else 1) if progress else 0)
+    done = ending.status == "finished"
+    out_of_patience = done and epochs < config.training.epochs
+    return {
+        "name": name,
+        "model": config.model.name,
+        "variant": variant,
+        "data": dataset.name,
+        "data_fingerprint": dataset.fingerprint(),
+        "seed": config.training.seed,
+        "config_hash": config_hash(config),
+        "status": ending.status,
+        "note": ending.note,
+        "version": report.get("machine", {}).get("foretime", __version__),
+        "commit": made.commit if made else None,
+        "machine": {**report.get("machine", {}), **({"processor": made.processor} if made else {})},
+        "rank": config.model.options.get("rank"),
+        "filter": config.training.filter,
+        "evidence": config.evidence.use,
+        "combiner": config.combiner.fit if config.combiner.use else None,
+        "parameters": report.get("parameters"),
+        "rules": report.get("rules"),
+        "epochs": epochs,
+        "planned_epochs": config.training.epochs,
+        "best_epoch": progress.best_epoch if progress else 0,
+        "training_seconds": round(progress.seconds, 1) if progress else 0.0,
+        "seconds": round(ending.seconds, 1),
+        "peak_memory_mb": report.get("peak_memory_mb"),
+        "converged": has_converged(curve, out_of_patience) if done else None,
+        "last_gain": last_gain(curve),
+        "curve": [list(point) for point in curve],
+        "valid": _metrics(report.get("valid")),
+        "test": _metrics(report.get("test")),
+    }
+
+
+def row_of_finished(run: RunFolder, name: str | None = None) -> Row:
+    """Return the result of a run that was finished without a list; which commit made it is not known."""
+    config = run.config()
+    if not is_concluded(run, run.dataset()):
+        raise RunError(f"{run.path}: the run is not finished; go on with foretime train --resume {run.path}")
+    seconds = run.report()["training_seconds"]
+    return row_of(name or f"{run.path.name}-{config.training.seed}", run, Ending("finished", seconds))
+
+
+def _metrics(split: dict[str, Any] | None) -> dict[str, Any] | None:
+    if not split:
+        return None
+    return {**split["all"], **{name: split[name] for name in ("mrr_interval", "objects", "subjects")}}

@@ -1,0 +1,29 @@
+"""What a configuration trains, as one short text: equal for equal trainings, on whatever machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from foretime.config import Config
+from foretime.models import model_options
+from foretime.training.trainer import complete_config
+
+
+def config_hash(config: Config) -> str:
+    """Return sixteen hex digits that are the same for configurations that train the same thing.
+
+    A setting at its default and a penalty without weight are left out, so that what a later version adds to the
+    settings makes no earlier run another one. Threads, the times of checkpoints and where the graph lies do not belong
+    to what is trained.
+    """
+    complete = complete_config(config)
+    graph = {"data": complete.data.model_copy(update={"path": Path(complete.data.path).name})}
+    own = complete.model_copy(update=graph).model_dump(
+        exclude_defaults=True, exclude={"model": True, "penalties": True, "training": {"threads", "checkpoint_seconds"}}
+    )
+    model = {"name": complete.model.name, **model_options(complete.model).model_dump(exclude_defaults=True)}
+    penalties = {name: weight for name, weight in complete.penalties.items() if weight}
+    values = {name: section for name, section in own.items() if section} | {"model": model, "penalties": penalties}
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,103 @@
+"""Lists of runs: what they say, and what is wrong with them."""
+
+from pathlib import Path
+
+import pytest
+from bench_files import write_list
+
+from foretime.bench.declared import read_list, read_sections, run_names
+from foretime.config import Config, override
+from foretime.errors import ConfigError
+from foretime.models import MODELS
+from foretime.training.identity import config_hash
+
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT / "configs" / "bench" / "paper.toml"
+THIRTEEN = (
+    "transe", "distmult", "complex", "rotate", "quate", "ttranse", "hyte", "tero", "atise", "tcomplex", "tntcomplex",
+    "telm", "lcge",
+)  # fmt: skip
+
+
+def test_a_list_gives_one_run_for_each_seed_with_its_own_settings(tmp_path: Path):
+    entries = """
+    [[run]]
+    config = "small.toml"
+    seeds = [0, 3]
+    [[run]]
+    config = "small.toml"
+    name = "large"
+    data = "icews14"
+    variant = "-TIS"
+    settings = { "model.rank" = 9 }
+    """
+    bench = read_list(write_list(tmp_path, entries, budget="seconds_per_run = 7.5"))
+    assert [run.name for run in bench.planned] == ["small-0", "small-3", "large-0"]
+    assert [run.config.training.seed for run in bench.planned] == [0, 3, 0]
+    large = bench.planned[2]
+    assert (large.config.model.options["rank"], large.config.data.path, large.variant) == (9, "icews14", "-TIS")
+    assert len({run.hash for run in bench.planned}) == 3
+    assert (bench.seconds_per_run, bench.seconds_in_all) == (7.5, 0.0)
+    assert bench.folder(large) == tmp_path / "runs" / f"large-0-{large.hash[:8]}"
+    assert [run.name for run in read_list(bench.path, ["*-3", "large-?"]).planned] == ["small-3", "large-0"]
+
+
+FAULTS = {
+    '[[run]]\nconfig = "none.toml"\n[[run]]\nconfig = "neither.toml"': r"list\.toml: run 1: config = 'none\.toml': "
+    r"there is no file .*none\.toml; write it, or take the run out of the list\n.*run 2: config = 'neither\.toml'",
+    '[[run]]\nconfg = "small.toml"': r"list\.toml: unknown key run\.0\.confg",
+    '[[run]]\nconfig = "small.toml"\nseeds = []': r"run\.0\.seeds = \[\]: should",
+    '[[run]]\nconfig = "small.toml"\nvariant = "a b"': r"run\.0\.variant = 'a b'",
+    '[[run]]\nconfig = "small.toml"\nsettings = { "model.rnk" = 3 }': "unknown key model.rnk",
+    '[[run]]\nconfig = "small.toml"\nsettings = { epochs = 3 }': "run 1: 'epochs' is not a setting",
+    '[[run]]\nconfig = "small.toml"\n[[run]]\nconfig = "small.toml"': "two runs are called small-0; give one of them",
+    "": r"list\.toml: run",
+    "[[run]": r"list\.toml: not valid TOML",
+}
+
+
+@pytest.mark.parametrize("entries", FAULTS)
+def test_a_broken_list_is_named_with_its_place_and_the_remedy(tmp_path: Path, entries: str):
+    with pytest.raises(ConfigError, match=FAULTS[entries]):
+        read_list(write_list(tmp_path, entries))
+
+
+def test_other_faults_of_lists(tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"none\.toml: no such list; write one with \[\[run\]\] entries"):
+        read_list(tmp_path / "none.toml")
+    path = write_list(tmp_path, '[[run]]\nconfig = "small.toml"')
+    with pytest.raises(ConfigError, match=r"no run matches icews\*; foretime bench status .* names them"):
+        read_list(path, ["icews*"])
+    (tmp_path / "small.toml").write_text("[model]\nname = 'complex'\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="run 1: neither data nor the configuration names a graph"):
+        read_list(path)
+
+
+def test_the_committed_list_has_the_thirteen_models_and_the_ablation():
+    entries = read_sections(PAPER).run
+    plain = [f"{data}-{model}-0" for data in ("icews14", "wikidata12k") for model in THIRTEEN]
+    names = [name for entry in entries for name in run_names(entry)]
+    assert names == [*plain, "icews14-lcge-RGPR-0", "icews14-lcge-TIS-0"]
+    there = [name for entry in entries for name in run_names(entry) if (PAPER.parent / entry.config).exists()]
+    planned = read_list(PAPER, there).planned
+    assert [run.name for run in planned] == there
+    assert {run.config.model.name for run in planned} <= set(MODELS)
+    ablation = {run.variant: run.config for run in read_list(PAPER, ["icews14-lcge-*-0"]).planned}
+    assert ablation["-RGPR"].penalties["event_rules"] == 0
+    assert ablation["-TIS"].model.options["commonsense_weight"] == 0
+
+
+def test_a_hash_is_of_what_is_trained_and_nothing_else():
+    base = override(Config(), {"model.name": "lcge", "data.path": "icews14"})
+    same = [
+        {"training.threads": 1},
+        {"data.path": "../data/icews14"},
+        {"training.checkpoint_seconds": 5.0},
+        {"training.epochs": 50},
+        {"model.rank": 200},
+        {"penalties.event_n3": 0.01, "penalties.event_smoothness": 0.01, "penalties.commonsense_n3": 0.1,
+         "penalties.event_rules": 0.0},
+    ]  # fmt: skip
+    other = [{"training.seed": 1}, {"model.rank": 100}, {"data.path": "icews05-15"}, {"evidence.use": True}]
+    assert {config_hash(override(base, changes)) for changes in same} == {config_hash(base)}
+    assert len({config_hash(override(base, changes)) for changes in other} | {config_hash(base)}) == 5

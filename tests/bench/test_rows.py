@@ -1,0 +1,137 @@
+"""Files of results, curves, and the tables that are made of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foretime.bench.curve import Point, curve_of, has_converged, last_gain
+from foretime.bench.grouping import differences, lines_of
+from foretime.bench.page import page, write_page
+from foretime.bench.published import published
+from foretime.bench.rows import read_rows, row_of_finished, write_row
+from foretime.errors import DataError, RunError
+from foretime.training import RunFolder
+
+ROOT = Path(__file__).parents[2]
+
+
+def points(*values: float) -> list[Point]:
+    return [Point(place, 10.0 * place, value) for place, value in enumerate(values, start=1)]
+
+
+def test_a_curve_has_converged_if_its_last_quarter_brought_little():
+    assert has_converged(points(0.1, 0.3, 0.4, 0.41), False) is False
+    assert has_converged(points(0.1, 0.3, 0.4, 0.4015), False) is True
+    assert has_converged(points(0.1, 0.3, 0.4, 0.2), False) is True
+    assert has_converged(points(0.1, 0.3, 0.4), False) is None
+    assert has_converged(points(0.1), True) is True
+    assert last_gain(points(0.1, 0.3, 0.4, 0.41)) == pytest.approx(0.01)
+    assert curve_of([{"epoch": 1, "seconds": 2.0}, {"epoch": 2, "seconds": 4.0, "valid_mrr": 0.5}]) == [(2, 4.0, 0.5)]
+
+
+def result(name: str, mrr: float, **changes: object) -> dict[str, object]:
+    figures = {"questions": 10, "mrr": mrr, "hits": {"1": mrr - 0.1, "3": mrr, "10": mrr + 0.1}}
+    return {
+        "name": name, "model": "lcge", "variant": "", "data": "icews14", "seed": 0, "config_hash": "ab", "note": None,
+        "status": "finished", "version": "0.1.0", "commit": "c" * 40, "rank": 200, "filter": "exact", "evidence": False,
+        "combiner": None, "parameters": 1000, "epochs": 30, "planned_epochs": 30, "training_seconds": 120.0,
+        "seconds": 130.0, "peak_memory_mb": 512.0, "converged": True, "last_gain": 0.001, "valid": figures,
+        "curve": [[5, 60.0, mrr - 0.01], [10, 120.0, mrr]], "test": figures, "machine": {"threads": 2},
+    } | changes  # fmt: skip
+
+
+def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
+    path = tmp_path / "new" / "results.jsonl"
+    for row in (result("a", 0.5), result("b", 0.6), result("a", 0.7)):
+        write_row(path, row)
+    assert [(row["name"], row["test"]["mrr"]) for row in read_rows(path)] == [("a", 0.7), ("b", 0.6)]
+    assert read_rows(tmp_path / "none.jsonl") == []
+    for bad in ("{", "[]", '{"name": "a"}'):
+        path.write_text(json.dumps(result("a", 0.5)) + "\n" + bad + "\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench; mend the line"):
+            read_rows(path)
+
+
+def test_a_finished_run_can_be_put_among_the_results(small_run: Path, tmp_path: Path):
+    row = row_of_finished(RunFolder(small_run))
+    assert (row["name"], row["model"], row["commit"]) == ("small-0", "lcge", None)
+    assert row["test"]["mrr"] == RunFolder(small_run).report()["test"]["all"]["mrr"]
+    assert row["converged"] is None  # three evaluations tell nothing
+    (tmp_path / "run").mkdir()
+    for name in ("config.toml", "graph.json", "facts.safetensors"):
+        (tmp_path / "run" / name).write_bytes((small_run / name).read_bytes())
+    with pytest.raises(RunError, match="the run is not finished; go on with foretime train --resume"):
+        row_of_finished(RunFolder(tmp_path / "run"))
+
+
+def test_the_printed_figures_are_all_there():
+    paper = published()
+    assert {data: len(rows) for data, rows in paper.table3.items()} == {
+        "icews14": 12,
+        "icews05-15": 12,
+        "wikidata12k": 12,
+    }
+    assert paper.table3["icews14"]["LCGE"] == {"mrr": 0.667, "hits@10": 0.815, "hits@3": 0.714, "hits@1": 0.588}
+    assert paper.table3["icews14"]["TransE"] == {"mrr": 0.28, "hits@10": 0.637, "hits@1": 0.094}
+    assert paper.table4["icews05-15"]["-TIS"]["mrr"] == 0.679
+    assert (paper.name("quate"), paper.name("tntcomplex"), paper.name("mine")) == ("QuatE", "TNTComplEx", "mine")
+
+
+def test_seeds_are_put_together_and_reasons_come_from_the_rows():
+    rows = [
+        result("a", 0.5),
+        result("b", 0.6, seed=1),
+        result("c", 0.7, evidence=True, combiner="valid"),
+        result("d", 0.4, model="complex", converged=False, last_gain=0.0123),
+        result("e", 0.4, model="transe", status="over budget", test=None, epochs=7),
+        result("f", 0.3, data="wikidata12k", converged=None, rank=100),
+    ]
+    lines = lines_of(rows)
+    assert [line.model for line in lines] == ["LCGE", "LCGE + evidence + combiner (valid)", "ComplEx", "TransE", "LCGE"]
+    assert lines[0].spread("mrr") == "0.550 ± 0.071"
+    assert lines[0].mean("hits@1") == pytest.approx(0.45)
+    said = [differences(line) for line in lines]
+    assert said[0].startswith("rank 200, 30 epochs; 2 seeds; printed: a count over two scores, no ranking")
+    assert said[1] == "rank 200, 30 epochs; second stage fitted on valid"
+    assert said[2] == "rank 200, 30 epochs; still rising (+0.012 in its last quarter)"
+    assert said[3] == "over budget after 7 epochs, test not ranked"
+    assert "too few evaluations to tell" in said[4]
+    assert "filter `exact`" in said[4]
+
+
+def test_the_page_sets_results_beside_what_is_printed():
+    rows = [result("a", 0.6), result("b", 0.5, variant="-TIS"), result("c", 0.61, model="tntcomplex")]
+    text = page(rows, "results/bench.jsonl", {"icews14": "benchmarks-icews14.svg"})
+    lines = text.splitlines()
+    table3, table4 = (line for line in lines if line.startswith("| LCGE | 0.667"))
+    assert table3 == table4
+    assert table3.startswith("| LCGE | 0.667 | 0.600 | -0.067 | 0.588 | 0.500 | -0.088 | 0.714 | 0.600 | -0.114 |")
+    assert any(line.startswith("| TransE | 0.280 |  |  | 0.094 |  |  | – |") and "not run |" in line for line in lines)
+    assert any(line.startswith("| TNTComplEx | – | 0.610 |") for line in lines)
+    assert any(line.startswith("| -TIS | 0.621 | 0.500 | -0.121 |") for line in lines)
+    assert any(line.startswith("| -RGPR | 0.663 |  |") for line in lines)
+    assert "| icews14 | LCGE -TIS | 0.5000 | 0.5000 | 1,000 | 2.0 | 512 | 30 |" in lines
+    assert "- `a` (ab): finished; commit cccccccccccc; 2 thread(s)" in lines
+    assert "](benchmarks-icews14.svg)" in text
+
+
+def test_the_committed_page_says_what_the_committed_results_say():
+    rows = read_rows(ROOT / "results" / "bench.jsonl")
+    plots = {data: f"benchmarks-{data}.svg" for data in dict.fromkeys(row["data"] for row in rows if row["curve"])}
+    made = page(rows, "results/bench.jsonl", plots)
+    assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == made, (
+        "run: foretime bench page results/bench.jsonl"
+    )
+
+
+def test_the_plot_is_the_same_for_the_same_results(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    rows, contents = [result("a", 0.6), result("b", 0.5, data="wikidata12k"), result("c", 0.5, curve=[])], []
+    for name in ("first", "second"):
+        files = write_page(tmp_path / name / "page.md", rows, "results.jsonl")
+        assert [file.name for file in files] == ["page.md", "page-icews14.svg", "page-wikidata12k.svg"]
+        contents.append([file.read_text(encoding="utf-8") for file in files])
+    assert contents[0] == contents[1]
+    assert ">minutes of training<" in contents[0][1]
+    assert write_page(tmp_path / "plain.md", rows, "results.jsonl", with_plot=False) == [tmp_path / "plain.md"]
