@@ -22,6 +22,7 @@ from foretime.cli.predict import predict
 from foretime.cli.rules import rules_app
 from foretime.cli.rules_on_graphs import check, example, import_
 from foretime.cli.train import train
+from foretime.cli.tune import tune
 from foretime.errors import ForetimeError, Interrupted
 
 STOPPED = 130
@@ -52,6 +53,7 @@ data_app.command()(get)
 data_app.command()(world)
 app.add_typer(data_app, name="data")
 app.command()(train)
+app.command()(tune)
 app.command()(evaluate)
 app.command()(compare)
 app.command()(predict)

@@ -1,0 +1,142 @@
+"""What is to be tuned: a TOML file that names a configuration and the ranges of some of its settings."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from foretime.config import Config, Section, check_section, read_config
+from foretime.errors import ConfigError
+from foretime.training import changed_config, complete_config
+
+JUDGES = {
+    "data": "it would change what is asked",
+    "combiner": "trials are judged by the first stage alone",
+    "training.filter": "it would change how trials are judged",
+    "training.valid_limit": "it would change how trials are judged",
+    "training.seed": "the best seed is luck",
+    "training.threads": "it changes nothing but the speed",
+    "training.checkpoint_seconds": "it changes nothing but the speed",
+}
+"""Sections and settings that cannot be tuned, and why."""
+
+
+class RangeSection(Section):
+    """The range of a setting: `low` and `high`, or `choices`."""
+
+    low: int | float | None = None
+    """The least value. With two integers only integers are tried."""
+    high: int | float | None = None
+    """The greatest value."""
+    log: bool = False
+    """Whether values are drawn evenly by their logarithm."""
+    choices: list[bool | int | float | str] = Field(default_factory=list)
+    """The values to choose from."""
+
+    @property
+    def ends(self) -> tuple[int | float, int | float]:
+        """The least and the greatest value."""
+        if self.low is None or self.high is None:
+            raise ValueError("a range of choices has no ends")
+        return self.low, self.high
+
+    def fault(self) -> str | None:
+        """Return what is wrong with the range, if anything is."""
+        if self.choices:
+            extra = self.low is not None or self.high is not None or self.log
+            return "give either choices, or low and high" if extra else None
+        if self.low is None or self.high is None:
+            return "give low and high, or choices"
+        if self.low >= self.high:
+            return f"low = {self.low} should be less than high = {self.high}"
+        return "log needs low above 0" if self.log and self.low <= 0 else None
+
+
+class TuneSection(Section):
+    """`[tune]`: what is tuned, and how long."""
+
+    config: str
+    """The configuration, seen from this file."""
+    trials: int = Field(default=30, ge=1)
+    """How many trials are made in all."""
+    startup_trials: int = Field(default=5, ge=1)
+    """Trials before any is given up."""
+    warmup_epochs: int = Field(default=0, ge=0)
+    """Epochs after which a trial may be given up: if it is below the median of the others at that epoch."""
+    seed: int = Field(default=0, ge=0)
+    """The seed of the search; that of the trainings is the configuration's."""
+
+
+class FileSection(Section):
+    """A whole file."""
+
+    tune: TuneSection
+    ranges: dict[str, dict[str, RangeSection]] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class TunePlan:
+    """A file that was read and checked: every value in its ranges is one that the configuration may have."""
+
+    path: Path
+    base: Config
+    ranges: dict[str, RangeSection]
+    trials: int
+    startup_trials: int
+    warmup_epochs: int
+    seed: int
+
+
+def read_plan(path: Path | str) -> TunePlan:
+    """Return the plan in a TOML file."""
+    path = Path(path)
+    found = _read_sections(path)
+    base = read_config(path.parent / found.tune.config)
+    if not base.data.path:
+        raise ConfigError(f"{path.parent / found.tune.config}: names no graph; write data.path")
+    _check_unseen(path, base)
+    ranges = {f"{section}.{key}": own for section, keys in found.ranges.items() for key, own in keys.items()}
+    for key, own in ranges.items():
+        _check_range(f"{path}: ranges.{key}: ", base, key, own)
+    tune = found.tune
+    return TunePlan(path, base, ranges, tune.trials, tune.startup_trials, tune.warmup_epochs, tune.seed)
+
+
+def _read_sections(path: Path) -> FileSection:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path}: no such file; write one with [tune] and [ranges], as configs/tune/icews14-lcge.toml"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    if "tune" not in values:
+        raise ConfigError(f"{path}: has no [tune]; write config = … there, and the ranges under [ranges]")
+    return check_section(FileSection, values, f"{path}: ")
+
+
+def _check_unseen(path: Path, base: Config) -> None:
+    """Raise `ConfigError` if trials would have seen the facts that they are judged by."""
+    for name, splits in (("rules.splits", base.rules.splits), ("evidence.splits", base.evidence.splits)):
+        seen = [split for split in splits if split != "train"]
+        if seen:
+            raise ConfigError(f"{path}: {name} has {seen[0]}, by which trials would be judged; leave train alone there")
+
+
+def _check_range(place: str, base: Config, key: str, own: RangeSection) -> None:
+    for judge, why in JUDGES.items():
+        if key == judge or key.startswith(f"{judge}."):
+            raise ConfigError(f"{place}cannot be tuned: {why}; take it out of the ranges")
+    fault = own.fault()
+    if fault:
+        raise ConfigError(f"{place}{fault}")
+    values: list[Any] = list(own.choices) or list(own.ends)
+    for value in values:
+        complete_config(changed_config(base, {key: value}, place))

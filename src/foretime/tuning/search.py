@@ -1,0 +1,195 @@
+"""The search: Optuna proposes settings, trials are trained, and everything is in a journal from which it goes on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from foretime.config import config_text
+from foretime.data.dataset import Dataset
+from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted
+from foretime.files import write_text
+from foretime.training import Listener, changed_config
+from foretime.training.identity import config_hash
+from foretime.tuning.declared import RangeSection, TunePlan
+from foretime.tuning.trials import Outcome, Trials
+
+JOURNAL, BEST, TABLE = "journal.log", "best.toml", "trials.csv"
+STUDY = "foretime"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A trial that is over: `state` is `finished`, `given up` or `failed`."""
+
+    trial: int
+    state: str
+    valid_mrr: float | None
+    epochs: int
+    seconds: float
+    settings: dict[str, Any]
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trial as plain values for JSON."""
+        return asdict(self)
+
+
+def tune(
+    plan: TunePlan,
+    dataset: Dataset,
+    folder: Path | str,
+    listener: Callable[[], Listener] = Listener,
+    tell: Callable[[str], None] = lambda text: None,
+    seconds: float = 0.0,
+) -> list[Tried]:
+    """Make what is left of the planned trials, and return all of them, best first.
+
+    With seconds no trial begins after so many. The best configuration and the table of trials are written after each.
+    """
+    folder = Path(folder)
+    if len(dataset.valid) == 0:
+        raise DataError(
+            f"{dataset.name} has no valid facts, by which settings are chosen; foretime data split makes some"
+        )
+    study = _open_study(plan, folder)
+    began, trials = time.monotonic(), Trials(dataset, folder / "trials")
+    while len(tried(study)) < plan.trials and not (seconds and time.monotonic() - began > seconds):
+        trial = study.ask()
+        settings = {key: _suggest(trial, key, own) for key, own in plan.ranges.items()}
+        tell(f"trial {trial.number}: " + ", ".join(f"{key} = {_short(value)}" for key, value in settings.items()))
+        try:
+            _make(study, trial, plan, settings, trials, listener)
+        except (Interrupted, KeyboardInterrupt):
+            raise Interrupted(f"stopped; go on with foretime tune {plan.path} --out {folder}") from None
+        found = tried(study)
+        _write(plan, folder, found)
+        tell(_told(trial.number, found))
+    return tried(study)
+
+
+def tried(study: Any) -> list[Tried]:
+    """Return the trials of a study that are over, the best first; those that were interrupted are not."""
+    from optuna.trial import TrialState
+
+    names = {TrialState.COMPLETE: "finished", TrialState.PRUNED: "given up", TrialState.FAIL: "failed"}
+    over = [
+        Tried(
+            trial=trial.number,
+            state=names[trial.state],
+            valid_mrr=trial.user_attrs.get("mrr"),
+            epochs=trial.user_attrs.get("epochs", 0),
+            seconds=trial.user_attrs.get("seconds", 0.0),
+            settings=dict(trial.params),
+            note=trial.user_attrs.get("error", ""),
+        )
+        for trial in study.get_trials(deepcopy=False)
+        if trial.state in names and (trial.state != TrialState.FAIL or "error" in trial.user_attrs)
+    ]
+    return sorted(over, key=lambda own: (own.state != "finished", -(own.valid_mrr or 0.0), own.trial))
+
+
+def _open_study(plan: TunePlan, folder: Path) -> Any:
+    """Return the study in a folder, made if it is not there; what a killed process was at is proposed again."""
+    try:
+        import optuna
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+    except ImportError:
+        raise ConfigError("Optuna is not installed; pip install 'foretime[tune]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    folder.mkdir(parents=True, exist_ok=True)
+    storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
+    study = optuna.create_study(storage=storage, study_name=STUDY, direction="maximize", load_if_exists=True)
+    ranges = {key: own.model_dump(exclude_defaults=True) for key, own in plan.ranges.items()}
+    declared = json.dumps({"config": config_hash(plan.base), "ranges": ranges}, sort_keys=True)
+    if study.user_attrs.get("declared", declared) != declared:
+        raise ConfigError(f"{folder} holds trials of another configuration or of other ranges; name another --out")
+    study.set_user_attr("declared", declared)
+    for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
+        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+        if set(trial.params) == set(plan.ranges):
+            study.enqueue_trial(trial.params)
+    # with the same seed a search that goes on would propose its first settings again
+    study.sampler = optuna.samplers.TPESampler(seed=plan.seed + len(study.trials))
+    study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
+    return study
+
+
+def _suggest(trial: Any, key: str, own: RangeSection) -> Any:
+    if own.choices:
+        return trial.suggest_categorical(key, own.choices)
+    low, high = own.ends
+    if isinstance(low, int) and isinstance(high, int):
+        return trial.suggest_int(key, low, high, log=own.log)
+    return trial.suggest_float(key, low, high, log=own.log)
+
+
+def _make(
+    study: Any, trial: Any, plan: TunePlan, settings: dict[str, Any], trials: Trials, listener: Callable[[], Listener]
+) -> None:
+    """Train one trial and put what it has come to into the journal."""
+    from optuna.trial import TrialState
+
+    config = changed_config(plan.base, settings, f"{plan.path}: ")
+    name = config_hash(config)
+    try:
+        outcome = _known(study, name) or trials.train(config, name, trial, listener())
+    except Interrupted:
+        raise
+    except ForetimeError as error:  # such as a loss that is no longer a number
+        _note(trial, hash=name, error=str(error))
+        study.tell(trial, state=TrialState.FAIL)
+    else:
+        _note(trial, hash=name, mrr=outcome.mrr, epochs=outcome.epochs, seconds=outcome.seconds)
+        if outcome.given_up:
+            trial.set_user_attr("given up", True)
+            study.tell(trial, state=TrialState.PRUNED)
+        else:
+            study.tell(trial, outcome.mrr)
+    trials.forget(name)
+
+
+def _known(study: Any, name: str) -> Outcome | None:
+    """Return what the same settings have come to before."""
+    for trial in study.get_trials(deepcopy=False):
+        found = trial.user_attrs
+        if found.get("hash") == name and "mrr" in found:
+            return Outcome(found["mrr"], found["epochs"], found["seconds"], "given up" in found)
+    return None
+
+
+def _note(trial: Any, **values: Any) -> None:
+    for name, value in values.items():
+        trial.set_user_attr(name, value)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _told(number: int, found: list[Tried]) -> str:
+    own = next(one for one in found if one.trial == number)
+    reached = own.note if own.valid_mrr is None else f"valid MRR {own.valid_mrr:.4f}, {own.epochs} epochs"
+    return f"trial {number}: {own.state}, {reached}; {len(found)} made, the best is trial {found[0].trial}"
+
+
+def _write(plan: TunePlan, folder: Path, found: list[Tried]) -> None:
+    """Write the table of trials, and the best configuration if a trial has finished."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["trial", "state", "valid_mrr", "epochs", "seconds", *plan.ranges, "note"])
+    for own in found:
+        settings = [own.settings.get(key, "") for key in plan.ranges]
+        writer.writerow([own.trial, own.state, own.valid_mrr, own.epochs, own.seconds, *settings, own.note])
+    write_text(folder / TABLE, text.getvalue())
+    best = found[0]
+    if best.state == "finished":
+        head = f"# the best of {len(found)} trials by MRR on valid: {best.valid_mrr:.4f} (trial {best.trial})\n"
+        write_text(folder / BEST, head + config_text(changed_config(plan.base, best.settings)))

@@ -1,0 +1,201 @@
+"""Tuning on a small graph: judged by valid alone, given up by its curve, and gone on after an interruption."""
+
+import csv
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("optuna")
+
+from foretime.config import Config, config_text, override, read_config
+from foretime.data.dataset import Dataset
+from foretime.data.facts import empty_facts
+from foretime.errors import ConfigError, DataError, Interrupted
+from foretime.training import Listener, RunFolder, changed_config, complete_config
+from foretime.tuning import TunePlan, read_plan, tune
+from foretime.tuning.trials import Trials
+
+ROOT = Path(__file__).parents[2]
+RANGES = "model.rank = { choices = [4, 6] }\npenalties.event_n3 = { low = 0.001, high = 0.1, log = true }\n"
+
+
+@pytest.fixture
+def tuned(small_config: Config, tmp_path: Path):
+    """Writes a configuration and its ranges, and returns the plan."""
+
+    def write(ranges: str = RANGES, settings: str = "trials = 3", **changes: Any) -> TunePlan:
+        changes = {"data.path": "events.tsv", "training.epochs": 2, "training.valid_every": 1} | changes
+        config = complete_config(override(small_config, changes))
+        (tmp_path / "base.toml").write_text(config_text(config), encoding="utf-8")
+        text = f'[tune]\nconfig = "base.toml"\n{settings}\n[ranges]\n{ranges}'
+        (tmp_path / "tune.toml").write_text(text, encoding="utf-8")
+        return read_plan(tmp_path / "tune.toml")
+
+    return write
+
+
+def test_the_best_by_valid_is_written_and_nothing_else_is_ranked(
+    tuned, small_graph: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from foretime.training import trainer
+
+    asked, questions_of = [], trainer.questions_of
+    monkeypatch.setattr(trainer, "questions_of", lambda facts, *rest: asked.append(facts) or questions_of(facts, *rest))
+    plan = tuned()
+    found = tune(plan, small_graph, tmp_path / "out")
+    assert len(asked) == 6
+    assert all(facts is small_graph.valid for facts in asked)
+    assert [own.state for own in found] == ["finished"] * 3
+    assert [own.valid_mrr for own in found] == sorted((own.valid_mrr for own in found), reverse=True)
+    for own in found:
+        assert own.settings["model.rank"] in (4, 6)
+        assert 0.001 <= own.settings["penalties.event_n3"] <= 0.1
+    best = read_config(tmp_path / "out" / "best.toml")
+    assert best == changed_config(plan.base, found[0].settings)
+    assert f"valid: {found[0].valid_mrr:.4f} (trial {found[0].trial})" in (tmp_path / "out" / "best.toml").read_text()
+    with (tmp_path / "out" / "trials.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [int(row["trial"]) for row in rows] == [own.trial for own in found]
+    assert float(rows[0]["penalties.event_n3"]) == found[0].settings["penalties.event_n3"]
+    assert not list((tmp_path / "out").rglob("report.json"))
+    assert {path.name for path in (tmp_path / "out" / "trials").glob("*/*")} == {"config.toml", "trace.jsonl"}
+
+
+class StopIn(Listener):
+    """Wants to stop after some steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def stop_wanted(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+def test_an_interrupted_trial_is_proposed_again_and_goes_on(tuned, small_graph: Dataset, tmp_path: Path):
+    plan, told = tuned(settings="trials = 2", **{"training.epochs": 4}), []
+    with pytest.raises(Interrupted, match=r"stopped; go on with foretime tune .*tune\.toml --out .*out"):
+        tune(plan, small_graph, tmp_path / "out", lambda: StopIn(25), told.append)
+    (folder,) = (tmp_path / "out" / "trials").iterdir()
+    before = RunFolder(folder).trace()
+    assert 0 < len(before) < 4
+    found = tune(plan, small_graph, tmp_path / "out", tell=told.append)
+    assert len(found) == 2
+    first = told[0].partition(": ")[2]
+    assert told[1].partition(": ")[2] == first  # the same settings
+    assert RunFolder(folder).trace()[: len(before)] == before
+    assert tune(plan, small_graph, tmp_path / "out") == found  # nothing is left to do
+
+
+class GiveUpAt:
+    """A judge who gives up after an epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch, self.heard = epoch, []
+
+    def report(self, value: float, step: int) -> None:
+        self.heard.append((step, value))
+
+    def should_prune(self) -> bool:
+        return self.heard[-1][0] >= self.epoch
+
+
+@pytest.mark.parametrize(("epoch", "epochs", "given_up"), [(2, 2, True), (4, 4, False), (9, 4, False)])
+def test_a_trial_stops_when_its_curve_is_given_up(
+    small_graph: Dataset, small_config: Config, tmp_path: Path, epoch: int, epochs: int, given_up: bool
+):
+    config = override(small_config, {"training.epochs": 4, "training.valid_every": 1})
+    judge, trials = GiveUpAt(epoch), Trials(small_graph, tmp_path)
+    outcome = trials.train(config, "one", judge, Listener())
+    assert (outcome.epochs, outcome.given_up) == (epochs, given_up)
+    curve = [(line["epoch"], line["valid_mrr"]) for line in RunFolder(tmp_path / "one").trace()]
+    assert judge.heard == curve
+    assert outcome.mrr == max(mrr for _, mrr in curve)
+
+
+def test_trials_below_the_median_are_given_up(tuned, small_graph: Dataset, tmp_path: Path):
+    ranges = "training.learning_rate = { low = 0.00001, high = 0.5, log = true }\n"
+    plan = tuned(ranges, "trials = 7\nstartup_trials = 2", **{"training.epochs": 3})
+    found = tune(plan, small_graph, tmp_path / "out")
+    states = [own.state for own in found]
+    assert {"finished", "given up"} == set(states)
+    assert states == sorted(states)
+    assert all(own.epochs < 3 for own in found if own.state == "given up")
+
+
+def test_the_same_settings_are_trained_once(tuned, small_graph: Dataset, tmp_path: Path):
+    found = tune(tuned("model.rank = { choices = [4] }\n"), small_graph, tmp_path / "out")
+    assert len({(own.valid_mrr, own.seconds) for own in found}) == 1
+    assert len(list((tmp_path / "out" / "trials").iterdir())) == 1
+
+
+def test_a_trial_that_cannot_be_trained_is_noted(tuned, small_graph: Dataset, tmp_path: Path):
+    ranges = "training.learning_rate = { choices = [1e30] }\n"
+    found = tune(tuned(ranges, "trials = 1"), small_graph, tmp_path / "out")
+    assert [(own.state, own.valid_mrr) for own in found] == [("failed", None)]
+    assert "learning_rate" in found[0].note
+    assert not (tmp_path / "out" / "best.toml").exists()
+
+
+def test_a_limit_of_seconds_begins_no_other_trial(tuned, small_graph: Dataset, tmp_path: Path):
+    assert len(tune(tuned(), small_graph, tmp_path / "out", seconds=1e-9)) <= 1
+
+
+def test_a_folder_with_other_ranges_and_a_graph_without_valid_are_refused(tuned, small_graph: Dataset, tmp_path: Path):
+    from dataclasses import replace
+
+    tune(tuned(settings="trials = 1"), small_graph, tmp_path / "out")
+    with pytest.raises(ConfigError, match="holds trials of another configuration or of other ranges; name another"):
+        tune(tuned("model.rank = { choices = [4] }\n"), small_graph, tmp_path / "out")
+    with pytest.raises(DataError, match="has no valid facts, by which settings are chosen; foretime data split"):
+        tune(tuned(), replace(small_graph, valid=empty_facts()), tmp_path / "other")
+
+
+def test_without_optuna_the_remedy_is_told(tuned, small_graph: Dataset, tmp_path: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ConfigError, match=r"Optuna is not installed; pip install 'foretime\[tune\]'"):
+        tune(tuned(), small_graph, tmp_path / "out")
+
+
+FAULTS = {
+    "model.rnk = { choices = [4] }": r"tune\.toml: ranges\.model\.rnk|unknown key model\.rnk",
+    "modl.rank = { choices = [4] }": r"ranges\.modl\.rank: unknown section 'modl'; did you mean 'model'\?",
+    "model.rank = { choices = [0] }": r"model\.rank = 0: should be greater",
+    "model.rank = { low = 4 }": r"ranges\.model\.rank: give low and high, or choices",
+    "model.rank = { low = 4, high = 4 }": r"ranges\.model\.rank: low = 4 should be less than high = 4",
+    "model.rank = { low = 4, choices = [3] }": r"ranges\.model\.rank: give either choices, or low and high",
+    "model.rank = { lo = 4, high = 5 }": r"unknown key ranges\.model\.rank\.lo",
+    "penalties.event_n3 = { low = 0.0, high = 1.0, log = true }": r"ranges\.penalties\.event_n3: log needs low above 0",
+    "penalties.n3 = { low = 0.1, high = 1.0 }": r"unknown key penalties\.n3",
+    "data.granularity = { choices = ['day'] }": r"ranges\.data\.granularity: cannot be tuned: it would change what",
+    "training.seed = { low = 0, high = 9 }": r"ranges\.training\.seed: cannot be tuned: the best seed is luck; take",
+    "combiner.trees = { low = 10, high = 90 }": r"cannot be tuned: trials are judged by the first stage alone",
+    "": r"tune\.toml: ranges = ",
+}
+
+
+@pytest.mark.parametrize("ranges", FAULTS)
+def test_a_broken_range_is_named_with_its_place_and_the_remedy(tuned, ranges: str):
+    with pytest.raises(ConfigError, match=FAULTS[ranges]):
+        tuned(ranges + "\n")
+
+
+def test_other_faults_of_the_file(tuned, tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"none\.toml: no such file; write one with \[tune\] and \[ranges\]"):
+        read_plan(tmp_path / "none.toml")
+    (tmp_path / "bare.toml").write_text("[model]\nname = 'lcge'\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"bare\.toml: has no \[tune\]; write config = … there"):
+        read_plan(tmp_path / "bare.toml")
+    with pytest.raises(ConfigError, match=r"tune\.toml: rules\.splits has valid, by which trials would be judged"):
+        tuned(**{"rules.splits": ["train", "valid"]})
+    with pytest.raises(ConfigError, match=r"base\.toml: names no graph; write data\.path"):
+        tuned(**{"data.path": ""})
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs" / "tune").glob("*.toml")), ids=lambda path: path.name)
+def test_the_committed_ranges_fit_their_configurations(path: Path):
+    plan = read_plan(path)
+    assert plan.ranges
+    assert plan.warmup_epochs <= plan.base.training.epochs
