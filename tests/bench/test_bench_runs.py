@@ -85,9 +85,9 @@ def bench_process(path: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def wait_for(found: object, seconds: float = 60) -> None:
+def wait_for_an_epoch(trace: Path, seconds: float = 60) -> None:
     limit = time.monotonic() + seconds
-    while not found():  # type: ignore[operator]
+    while not trace.exists() or not trace.stat().st_size:
         assert time.monotonic() < limit
         time.sleep(0.02)
 
@@ -96,7 +96,7 @@ def test_interrupted_then_over_budget_then_finished(tmp_path: Path):
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=300))
     folder = bench.folder(bench.planned[0])
     process = bench_process(bench.path)
-    wait_for((folder / "trace.jsonl").exists)
+    wait_for_an_epoch(folder / "trace.jsonl")
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
