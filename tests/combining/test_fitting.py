@@ -105,7 +105,8 @@ def test_an_interruption_in_any_first_stage_changes_nothing(
         try:
             resume(broken.path, StopAfter(4))
             break
-        except Interrupted:
+        except Interrupted as stop:
+            assert str(stop) == f"stopped; go on with foretime train --resume {broken.path}"
             stops += 1
     assert stops >= 3
     assert broken.combiner_file.read_bytes() == staged["refit"].run.combiner_file.read_bytes()

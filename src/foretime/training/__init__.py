@@ -53,6 +53,8 @@ def resume(folder: Path | str, listener: Listener | None = None, with_test: bool
     try:
         Trainer(run, config, dataset, listener, facts_of_first_stage(dataset, config), run.rules(dataset)).fit()
         conclude(run, config, dataset, listener, with_test)
+    except Interrupted:  # maybe in the first stage of a part, which is no run of its own
+        raise Interrupted(f"stopped; go on with foretime train --resume {run.path}") from None
     except KeyboardInterrupt as stop:
         stop.add_note(f"go on with foretime train --resume {run.path}")
         raise

@@ -195,7 +195,7 @@ class Trainer:
     def _stop_if_wanted(self) -> None:
         if self.listener.stop_wanted():
             self._save_last()
-            raise Interrupted(f"stopped; go on with foretime train --resume {self.run.path}")
+            raise Interrupted("stopped")
 
     def _finish_epoch(self) -> None:
         """Evaluate if it is time, write the trace, and move on to the next epoch or to the end."""
