@@ -31,7 +31,7 @@ FAULTS = {
     "train": "name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration",
     "train {here}/none.tsv": r"none\.tsv: no such file or folder; give a path, or fetch a public graph",
     "train {here}/bad.tsv": r"bad\.tsv:2: expected 4 or 5 tab-separated fields, found 3; mend the row, or",
-    "train {events} --model lgce": r"unknown model 'lgce'; the models are complex, .*; did you mean 'lcge'\?$",
+    "train {events} --model lgce": r"unknown model 'lgce'; the models are transe, .*; did you mean 'lcge'\?$",
     "train {events} --rank 0": r"model\.rank = 0: should be greater than or equal to 1",
     "train {events} --model complex --set model.commonsense_rank=2": r"unknown key model\.commonsense_rank",
     "train {events} --epochs 0": r"training\.epochs = 0: should be greater than or equal to 1",
