@@ -44,7 +44,7 @@ def test_one_fact_less_is_seen_in_few_counts_only():
     ("column", "value", "text"),
     [("events", 63.0, "about 63"), ("events", 1.0, "1"), ("events", 0.0, "0"),
      ("events", 8191.0, "about 8,200"), ("pair_share", 0.25, "about 0.25"),
-     ("pair_share", 1.0, "about 1"),
+     ("pair_share", 1.0, "about 1"), ("pair_share", 2.0**-16, "none"),
      ("pair_before", 57.0, "57"), ("pair_before", FAR, "none"), ("events at the end", 7.0, "about 7")],
 )  # fmt: skip
 def test_explanations_say_that_a_count_is_rough(column: str, value: float, text: str):

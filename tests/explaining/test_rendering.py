@@ -186,6 +186,25 @@ def test_a_second_stage_is_told_in_all_three_formats_and_adds_up():
     assert made_up([], 1.0).to_dict()["second_stage"] is None
 
 
+def test_all_that_the_first_stage_says_is_told_as_one():
+    said = [
+        ("score", 3.75, 0.5),
+        ("event below the best", 0.5, 0.25),
+        ("position", 3.0, 1.0),
+        ("evidence_pair", 2.0, -2.0),
+    ]
+    columns = [Contribution(*column) for column in said] + COLUMNS[:2]
+    staged = replace(made_up([], 2.0), second_stage=columns, second_stage_base=0.1)
+    told = [(column.words, column.value_words, column.contribution) for column in staged.told_second_stage()]
+    assert told == [
+        ("events between the two at the same step", "1", -1.2),
+        ("the candidate's events with others in all", "about 12", 0.3),
+        ("what the first stage says", "place 4", -0.25),
+    ]
+    assert "  -0.250 what the first stage says = place 4" in staged.to_text()
+    assert len(staged.to_dict()["second_stage"]["contributions"]) == 6  # JSON has every column
+
+
 def test_second_stages_are_compared_column_by_column():
     answer = replace(made_up([], 2.0), second_stage=COLUMNS, second_stage_base=0.1)
     other = [Contribution("events", 3, 0.1), Contribution("pair_now", 0, 0.5)]

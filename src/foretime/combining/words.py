@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from foretime.combining.rough import is_count, is_share
+from foretime.combining.rough import SMALLEST_SHARE, is_count, is_share
 
 AT_THE_END: Final = " at the end"
 BELOW: Final = " below the best"
@@ -12,6 +12,8 @@ NONE: Final = 10_000.0
 """The distance of an event that does not exist, as `evidence.profile` has it."""
 FIRST_STAGE: Final = ("log_probability", "score", "position", "evidence_")
 """How the columns begin that the first stage fills."""
+FIRST_STAGE_SAYS: Final = "first_stage"
+"""Stands for all columns together that the first stage fills."""
 WORDS: Final = {
     "log_probability": "the first stage's log-probability",
     "score": "the first stage's score",
@@ -71,8 +73,16 @@ WORDS: Final = {
 """What each column says; «the same» is the predicate asked about."""
 
 
+def said_by_first_stage(column: str) -> bool:
+    """Return whether the first stage fills a column: its score, the terms of it, and where they put the candidate."""
+    plain = column.removesuffix(BELOW)
+    return plain.startswith(FIRST_STAGE) or plain.removesuffix(AT_THE_END) not in WORDS
+
+
 def in_words(column: str) -> str:
     """Return what a column says; one that has the name of a term of a model is that term."""
+    if column == FIRST_STAGE_SAYS:
+        return "what the first stage says"
     for mark, words in ((AT_THE_END, ", at the end"), (BELOW, ", below the best")):
         if column.endswith(mark):
             return in_words(column.removesuffix(mark)) + words
@@ -80,12 +90,16 @@ def in_words(column: str) -> str:
 
 
 def value_in_words(column: str, value: float) -> str:
-    """Return the value of a column; `none` for the distance of an event that does not exist."""
+    """Return the value of a column; `none` for the distance of an event that does not exist, and for a share of 0."""
+    if column == FIRST_STAGE_SAYS:
+        return f"place {value + 1:.0f}"
     if value == NONE and in_words(column).startswith("steps "):
         return "none"
     plain = column.removesuffix(AT_THE_END)
+    if is_share(plain) and value <= SMALLEST_SHARE:
+        return "none"
     counted = plain in WORDS and not plain.startswith(FIRST_STAGE)
     rough = counted and ((is_count(plain) and value > 1) or is_share(plain))
     if not rough:
-        return f"{value:g}"
+        return f"{value:.4g}"
     return f"about {float(f'{value:.2g}'):,.0f}" if value > 1 else f"about {value:.2g}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-from foretime.combining.words import in_words, value_in_words
+from foretime.combining.words import FIRST_STAGE_SAYS, in_words, said_by_first_stage, value_in_words
 from foretime.explaining.rounding import units_of, written
 
 Mark = Literal["cause", "companion", "effect"]
@@ -216,6 +216,16 @@ class Explanation:
         """Return the contributions of the second stage, the largest first."""
         return sorted(self.second_stage or [], key=lambda column: -abs(column.contribution))
 
+    def told_second_stage(self) -> list[Contribution]:
+        """Return the same with all that the first stage says as one: a reader asks what else there is."""
+        columns = self.second_stage or ()
+        first = [column for column in columns if said_by_first_stage(column.column)]
+        place = next((column.value for column in first if column.column == "position"), 0.0)
+        said = math.fsum(column.contribution for column in first)
+        told = [column for column in columns if not said_by_first_stage(column.column)]
+        merged = [Contribution(FIRST_STAGE_SAYS, place, said), *told] if first else told
+        return sorted(merged, key=lambda column: -abs(column.contribution))
+
     def to_dict(self, top: int | None = None) -> dict[str, Any]:
         """Return the explanation as plain values for JSON, with the first `top` reasons and the sum of the others."""
         reasons = self.reasons[:top]
@@ -329,7 +339,7 @@ def _reason_differences(answer: Explanation, rival: Explanation) -> Iterable[Dif
 
 def _column_differences(answer: Explanation, rival: Explanation) -> Iterable[Difference]:
     own, theirs = (
-        {column.column: column.contribution for column in side.second_stage or []} for side in (answer, rival)
+        {column.column: column.contribution for column in side.told_second_stage()} for side in (answer, rival)
     )
     if answer.second_stage_base != rival.second_stage_base:
         yield Difference("base", answer.second_stage_base, rival.second_stage_base)

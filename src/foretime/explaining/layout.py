@@ -165,7 +165,7 @@ def _weights(part: Part, units: int) -> list[Named]:
 def _second_stage(explanation: Explanation, top: int | None) -> SecondStage | None:
     if explanation.second_stage_score is None:
         return None
-    columns = explanation.sorted_second_stage()
+    columns = explanation.told_second_stage()
     score = units_of(explanation.second_stage_score)
     base, *rest = adding_up([explanation.second_stage_base, *(column.contribution for column in columns)], score)
     shown = len(rest[:top])
