@@ -172,7 +172,7 @@ def test_the_demo_works_from_nothing_and_shows_it_again_without_training(foretim
     run = tmp_path / "demo" / "run"
     for words in (
         "1. a world of 1,000 events",
-        "2. LCGE is trained",
+        "2. LCGE and grounded rules are trained",
         "3. what it reached",
         "4. a question",
         "try next",
@@ -181,7 +181,7 @@ def test_the_demo_works_from_nothing_and_shows_it_again_without_training(foretim
     stamps = {path: path.stat().st_mtime_ns for path in run.iterdir()}
     again = foretime("demo", "demo")
     assert again.code == 0, again.err
-    assert "2. LCGE is trained" not in again.err
+    assert "2. LCGE and grounded rules are trained" not in again.err
     assert "the run in demo/run is shown again; name another folder for a new one" in again.err
     assert again.out == first.out
     assert {path: path.stat().st_mtime_ns for path in run.iterdir()} == stamps

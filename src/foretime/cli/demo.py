@@ -12,7 +12,10 @@ EVENTS = 20_000
 SETTINGS = {
     "model.name": "lcge",
     "model.rank": 50,
-    "training.epochs": 20,
+    "evidence.use": True,
+    "evidence.epochs": 4,
+    "combiner.use": True,
+    "training.epochs": 12,
     "training.valid_every": 4,
     "training.batch_size": 500,
 }
@@ -23,7 +26,7 @@ def demo(
     events: Annotated[int | None, typer.Option(help="How many events the world has.", show_default="20000")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the world and of the training.", show_default="0")] = None,
 ) -> None:
-    """Generate a world, train LCGE on it, evaluate it, and answer a question. Once more: shows it again."""
+    """Generate a world, train LCGE and rules on it, answer a question and say why. Once more: shows it again."""
     from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
     from foretime.cli.train import print_outcome
@@ -41,7 +44,7 @@ def demo(
         events, seed = EVENTS if events is None else events, seed or 0
         error_console.print(f"1. a world of {events:,} events in {world}", markup=False)
         write(generate(events=events, seed=seed), world)
-        error_console.print(f"2. LCGE is trained on it in {run}", markup=False)
+        error_console.print(f"2. LCGE and grounded rules are trained on it in {run}", markup=False)
         config = override(Config(), {**SETTINGS, "training.seed": seed, "data.path": str(world)})
         create_run(read_dataset(world, config.data), config, run)
     finished = resume(run, TerminalProgress()) if not (run / "report.json").exists() else RunFolder.open(run)
@@ -65,11 +68,12 @@ def _check_same(run: Path, events: int | None, seed: int | None) -> None:
 
 
 def _ask(run: Path) -> None:
-    """Answer the question of a test fact whose answer the model gets to see only here, and say what to try next."""
+    """Answer the question of a test fact whose answer the model sees only here, say why, and say what to try next."""
     from foretime.cli.tables import error_console, print_answers
-    from foretime.predict import Predictor
+    from foretime.explain import Explainer
 
-    predictor = Predictor.open(run)
+    explainer = Explainer.open(run)
+    predictor = explainer.predictor
     graph = predictor.dataset
     subject, predicate, time = (
         graph.entities.name(int(graph.test.subject[0])),
@@ -80,9 +84,14 @@ def _ask(run: Path) -> None:
     error_console.print(f"4. a question from test; the true answer is {truth}", markup=False, soft_wrap=True)
     answers = predictor.complete(subject=subject, predicate=predicate, time=time, top=5)
     print_answers(f"({subject}, {predicate}, ?, {time})", answers)
+    error_console.print("5. why the first of them", markup=False)
+    why = explainer.explain(subject=subject, predicate=predicate, object=answers[0].name, time=time, top=2)
+    typer.echo(why.to_text(2))
+    rival = truth if answers[0].name != truth else answers[1].name
     error_console.print("try next:")
     for command in (
-        ("predict", run, "--subject", subject, "--predicate", predicate, "--time", time),
+        ("predict", run, "--subject", subject, "--predicate", predicate, "--time", time, "--why", "2"),
+        ("explain", run, "--subject", subject, "--predicate", predicate, "--time", time, "--against", rival),
         ("predict", run, "--subject", subject, "--object", truth, "--time", time),
         ("predict", run, "--subject", subject, "--predicate", predicate, "--object", truth),
         ("evaluate", run, "--split", "test"),
