@@ -43,8 +43,8 @@ def reports() -> dict[str, dict[str, Any]]:
 def results_table(kept: dict[str, dict[str, Any]]) -> str:
     """Return the kept runs as a Markdown table."""
     lines = [
-        "| run | filter | valid MRR | test MRR | 95 % | H@1 | H@3 | H@10 | ECE | epochs | parameters |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| run | filter | valid MRR | test MRR | 95 % | H@1 | H@3 | H@10 | ECE | epochs | parameters | minutes | memory, MB |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, report in kept.items():
         valid, test = report["valid"], report.get("test")
@@ -56,7 +56,8 @@ def results_table(kept: dict[str, dict[str, Any]]) -> str:
             tested = f"{test['all']['mrr']:.4f} | {low:.3f}–{high:.3f} | {hits} | {error:.3f} |"
         lines.append(
             f"| [{name}](../results/{name}/config.toml) | {valid['filter']} | {valid_mrr(report)} | {tested} "
-            f"{report['best_epoch']} of {report['epochs']} | {report['parameters']:,} |"
+            f"{report['best_epoch']} of {report['epochs']} | {report['parameters']:,} "
+            f"| {report['training_seconds'] / 60:.0f} | {report['peak_memory_mb']:,.0f} |"
         )
     return "\n".join(lines)
 
@@ -137,6 +138,7 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
         "",
         "Written by `python benchmarks/collect_results.py` from the files in `results/` and `benchmarks/results/`. Every",
         "run was chosen on valid; test was ranked by the final configuration alone. Protocol: [protocol.md](protocol.md).",
+        "Minutes are those of the last first stage on two cores, often with other work on them; memory is the whole process's.",
         "",
         table,
         "",
