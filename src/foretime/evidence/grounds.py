@@ -16,6 +16,8 @@ from foretime.evidence.index import EvidenceIndex, evidence_index
 from foretime.evidence.vocabulary import Vocabulary, rule_vocabulary
 from foretime.rules.rule import RuleTable
 
+SCATTER = 2_654_435_761
+"""An odd number: its multiples put subjects in an order that has nothing to do with their numbers, each in one place."""
 FAMILY_NAMES: tuple[FamilyName, ...] = get_args(FamilyName)
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -69,10 +71,17 @@ class Grounds:
         }
 
     def _walk(self, tables: Floats, scores: Floats, learn: bool, subject: Ids, predicate: Ids, time: Ids) -> None:
-        from foretime.evidence.kernels import walk_all  # numba is slow to load, and not every command walks
+        from foretime.evidence.kernels import RUNS, walk_all  # numba is slow to load, and not every command walks
 
-        order = np.argsort(subject, kind="stable")
-        walk_all(self.index, self.vocabulary, self.reach, tables, scores, learn, subject, predicate, time, order)
+        order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
+        cuts = self._cuts(subject[order], RUNS)
+        walk_all(self.index, self.vocabulary, self.reach, tables, scores, learn, subject, predicate, time, order, cuts)
+
+    def _cuts(self, subject: Ids, runs: int) -> Ids:
+        """Return where to cut questions into runs that cost about the same: a subject with many partners costs more."""
+        partners = self.index.pair[self.index.node[subject + 1]] - self.index.pair[self.index.node[subject]]
+        cost = np.append(0, np.cumsum(partners + max(1.0, partners.mean() if len(partners) else 0.0)))
+        return np.searchsorted(cost, np.linspace(0, cost[-1], runs + 1))
 
 
 def grounds_of(dataset: Dataset, config: EvidenceConfig, rules: RuleTable | None = None) -> Grounds:

@@ -251,16 +251,15 @@ def walk(index, vocabulary, reach, notes, table, scores, learn, x, p, t):
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def walk_all(index, vocabulary, reach, tables, scores, learn, subject, predicate, time, order):
-    """Walk all questions in equal runs, each with a table of its own if there is more than one table.
+def walk_all(index, vocabulary, reach, tables, scores, learn, subject, predicate, time, order, cuts):
+    """Walk all questions in runs, each with a table of its own if there is more than one table.
 
     `scores` is (questions, entities). `order` has the questions of a subject one after the other, which is quicker.
-    The runs are cut by their number, not by the threads that are free, so that sums come out the same every time.
+    Run r has those from `cuts[r]` to `cuts[r + 1]`, whatever threads are free, so that sums come out the same every time.
     """
-    runs = RUNS
-    for run in prange(runs):
+    for run in prange(RUNS):
         notes = scratch(scores.shape[1], 2 * index.predicates)
-        for place in range(len(order) * run // runs, len(order) * (run + 1) // runs):
+        for place in range(cuts[run], cuts[run + 1]):
             row = order[place]
             x, p, t = subject[row], predicate[row], time[row]
             walk(index, vocabulary, reach, notes, tables[run % len(tables)], scores[row], learn, x, p, t)
