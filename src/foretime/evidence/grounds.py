@@ -17,7 +17,7 @@ from foretime.evidence.vocabulary import Vocabulary, rule_vocabulary
 from foretime.rules.rule import RuleTable
 
 SCATTER = 2_654_435_761
-"""An odd number: its multiples put subjects in an order that has nothing to do with their numbers, each in one place."""
+"""An odd number: its multiples put subjects in an order that has nothing to do with their own numbers."""
 FAMILY_NAMES: tuple[FamilyName, ...] = get_args(FamilyName)
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]

@@ -255,7 +255,7 @@ def walk_all(index, vocabulary, reach, tables, scores, learn, subject, predicate
     """Walk all questions in runs, each with a table of its own if there is more than one table.
 
     `scores` is (questions, entities). `order` has the questions of a subject one after the other, which is quicker.
-    Run r has those from `cuts[r]` to `cuts[r + 1]`, whatever threads are free, so that sums come out the same every time.
+    Run r has those from `cuts[r]` to `cuts[r + 1]`, whatever threads are free, so that sums are the same every time.
     """
     for run in prange(RUNS):
         notes = scratch(scores.shape[1], 2 * index.predicates)
