@@ -72,7 +72,7 @@ def differences(line: Line) -> str:
         "too few evaluations to tell whether it has converged": row["converged"] is None,
         f"{len(line.finished)} seeds": len(line.finished) > 1,
         f"filter `{row['filter']}`": line.data == "wikidata12k",
-        "second stage fitted on valid": row["combiner"] == "valid",
+        "second stage fitted on valid": "valid" in (row["combiner"] or ""),
     }
     remark = published().protocol.get(line.data, {}).get(line.model, "") if line.plain else ""
     return "; ".join([*(text for text, holds in facts.items() if holds), *([remark] if remark else [])])

@@ -111,7 +111,7 @@ def _cost(lines: list[Line]) -> list[str]:
         row, count = line.finished[0], len(line.finished)
         minutes = sum(other["training_seconds"] for other in line.finished) / count / 60
         memory = sum(other["peak_memory_mb"] for other in line.finished) / count
-        valid = "(fitted on it)" if row["combiner"] == "valid" else f"{line.mean('mrr', 'valid'):.4f}"
+        valid = "(fitted on it)" if "valid" in (row["combiner"] or "") else f"{line.mean('mrr', 'valid'):.4f}"
         parts.append(
             f"| {line.data} | {line.title} | {line.mean('mrr'):.4f} | {valid} | {row['parameters']:,} | {minutes:.1f} "
             f"| {memory:,.0f} | {row['epochs']} |"

@@ -16,6 +16,7 @@ from foretime.training import RunFolder
 from foretime.training.checkpoint import read_progress
 from foretime.training.conclusion import is_concluded
 from foretime.training.identity import config_hash
+from foretime.training.second_stage import fitted_on
 
 Row = dict[str, Any]
 Status = Literal["finished", "over budget", "interrupted", "failed"]
@@ -83,7 +84,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "rank": config.model.options.get("rank"),
         "filter": config.training.filter,
         "evidence": config.evidence.use,
-        "combiner": config.combiner.fit if config.combiner.use else None,
+        "combiner": fitted_on(config.combiner) if config.combiner.use else None,
         "parameters": report.get("parameters"),
         "rules": report.get("rules"),
         "epochs": epochs,
