@@ -26,7 +26,7 @@ LAYERS = [
     ("predict",),
     ("explaining",),
     ("explain",),
-    ("questions", "api", "bench", "comparing", "tuning"),
+    ("questions", "api", "bench", "comparing", "tuning", "service"),
     ("cli",),
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

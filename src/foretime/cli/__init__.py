@@ -21,6 +21,7 @@ from foretime.cli.mine import mine
 from foretime.cli.predict import predict
 from foretime.cli.rules import rules_app
 from foretime.cli.rules_on_graphs import check, example, import_
+from foretime.cli.serve import serve
 from foretime.cli.train import train
 from foretime.cli.tune import tune
 from foretime.errors import ForetimeError, Interrupted
@@ -58,6 +59,7 @@ app.command()(evaluate)
 app.command()(compare)
 app.command()(predict)
 app.command()(explain)
+app.command()(serve)
 app.command()(demo)
 app.command()(mine)
 rules_app.command()(check)

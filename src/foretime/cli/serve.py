@@ -1,0 +1,38 @@
+"""`foretime serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foretime.errors import ConfigError
+
+
+def serve(  # noqa: PLR0913, each is a flag
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or folders with runs in them.")],
+    host: Annotated[str, typer.Option(help="The address; another than loopback demands a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.", min=0, max=65535)] = 8420,
+    token: Annotated[
+        str | None, typer.Option(envvar="FORETIME_TOKEN", help="What requests must bring.", show_default=False)
+    ] = None,
+    look_again: Annotated[float, typer.Option(help="Seconds until folders are looked at again.", min=0.1)] = 5.0,
+    queue: Annotated[int, typer.Option(help="Questions that may wait; others are refused.", min=1, max=10_000)] = 64,
+    gather_ms: Annotated[
+        float, typer.Option(help="Milliseconds in which questions are gathered; 0: one by one.", min=0, max=1000)
+    ] = 2.0,
+    deadline: Annotated[float, typer.Option(help="Seconds until a question is given up.", min=0.1, max=600)] = 10.0,
+    threads: Annotated[int, typer.Option(help="Threads of the matrix products; 0: all cores.", min=0, max=256)] = 0,
+) -> None:
+    """Serve the answers of runs over HTTP, with a page to explore them."""
+    try:
+        from foretime.service.server import serve as serve_runs
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn", "prometheus_client"):
+            raise
+        raise ConfigError(f"{error.name} is not installed; pip install 'foretime[serve]'") from None
+    from foretime.service.settings import Settings
+
+    settings = Settings(host, port, token or None, look_again, queue, gather_ms / 1000, deadline, threads)
+    serve_runs(runs, settings, lambda address: typer.echo(f"foretime listens on {address}", err=True))

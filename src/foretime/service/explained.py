@@ -1,0 +1,130 @@
+"""The schema of an explanation: what `foretime explain --json` prints."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from foretime.service.responses import Piece, Pieces, Split, Told
+
+
+class PartOut(Told):
+    """One learned feature of a reason: its contribution is share · (shared + predicate + rule)."""
+
+    family: str
+    value: float
+    says: str
+    end: str
+    share: float
+    shared: float
+    predicate: float
+    rule: float
+    statement: str | None
+    support: int | None
+    body_count: int | None
+    confidence: float | None
+    contribution: float
+
+
+class EventOut(Told):
+    """A dated event behind a reason: before, at, or after the time asked about."""
+
+    mark: Literal["cause", "companion", "effect"]
+    subject: str
+    predicate: str
+    object: str
+    time: str
+    end: str
+
+
+class ReasonOut(Told):
+    """All that one rule body says for or against an answer."""
+
+    kind: Literal["pair", "object", "active", "affinity", "path"]
+    sentence: str
+    contribution: float
+    rule: str | None
+    parts: list[PartOut]
+    groundings: int
+    events: list[EventOut]
+
+
+class OthersOut(Told):
+    """What is not listed, in one sum."""
+
+    count: int
+    contribution: float
+
+
+class FirstStageOut(Told):
+    """Where the first of two stages has put the answer."""
+
+    score: float
+    shortlist: int
+    listed: bool
+    place: int | None
+
+
+class ColumnOut(Told):
+    """What one column adds to the score of the second stage."""
+
+    column: str
+    value: float | None
+    contribution: float
+    words: str
+
+
+class SecondStageOut(Told):
+    """The score of the second stage: its base and its columns."""
+
+    score: float
+    base: float
+    contributions: list[ColumnOut]
+    other_contributions: OthersOut
+
+
+class DifferenceOut(Told):
+    """What one summand gives to the answer and to its rival."""
+
+    name: str
+    answer: float
+    rival: float
+    difference: float
+
+
+class OtherDifferencesOut(Told):
+    """Differences that are not listed, in one sum."""
+
+    count: int
+    difference: float
+
+
+class DifferencesOut(Told):
+    """Why the answer and not its rival."""
+
+    score: float
+    first_stage_score: float
+    terms: list[DifferenceOut]
+    reasons: list[DifferenceOut]
+    other_reasons: OtherDifferencesOut
+    second_stage: list[DifferenceOut] | None
+    other_second_stage: OtherDifferencesOut | None = None
+
+
+class ExplanationOut(Told):
+    """Why an answer has its score; with a rival also why it and not that one."""
+
+    question: Pieces
+    piece: Piece
+    answer: str
+    rank: int
+    confidence: float | None
+    known: Split | None
+    score: float
+    terms: dict[str, float]
+    reasons: list[ReasonOut]
+    other_reasons: OthersOut
+    note: str | None
+    first_stage: FirstStageOut | None
+    second_stage: SecondStageOut | None
+    rival: ExplanationOut | None = None
+    differences: DifferencesOut | None = None

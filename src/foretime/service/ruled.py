@@ -1,0 +1,67 @@
+"""The rules of a run, chosen and sorted, and their real groundings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from foretime.errors import DataError
+from foretime.rules.files import to_dict
+from foretime.rules.grounding import examples
+from foretime.rules.mining import facts_of, temporal_settings
+from foretime.rules.rule import STATIC, RuleTable
+from foretime.rules.text import measures_of, written
+from foretime.service.problems import Problem
+from foretime.service.runs import Served
+from foretime.service.schemas import GroundingsIn, RulesIn
+
+MEASURES = ("support", "body_count", "head_support", "head_count", "confidence", "head_coverage")
+
+
+def rules_page(run: Served, wanted: RulesIn) -> dict[str, Any]:
+    """Return a page of the rules that are asked for."""
+    rules, window = run.rules, run.config.rules.window
+    head = None if wanted.head is None else run.history.predicate(wanted.head)
+    body = None if wanted.body is None else run.history.predicate(wanted.body)
+    if rules is None:
+        return {"total": 0, "window": window, "rules": []}
+    count = len(run.dataset.predicates)
+    keep = (rules.confidence >= wanted.min_confidence) & (rules.support >= wanted.min_support)
+    if head is not None:
+        keep &= rules.head % count == head
+    if body is not None:
+        keep &= (rules.first % count == body) | ((rules.second >= 0) & (rules.second % count == body))
+    if wanted.pattern is not None:
+        keep &= rules.pattern == (STATIC if wanted.pattern == "static" else wanted.pattern)
+    rows = np.flatnonzero(keep)
+    ordered = rows[np.argsort(-getattr(rules, wanted.sort)[rows], kind="stable")]
+    page = ordered[wanted.offset : wanted.offset + wanted.limit].tolist()
+    return {"total": len(rows), "window": window, "rules": [_rule(run, rules, row) for row in page]}
+
+
+def groundings_page(run: Served, row: int, wanted: GroundingsIn) -> dict[str, Any]:
+    """Return the first groundings of a rule by time."""
+    if run.rules is None or not 0 <= row < len(run.rules):
+        raise Problem(404, "not_found", f"the run {run.name!r} has no rule {row}; its rules are numbered from 0")
+    rule, settings, note = run.rules.rule(row), temporal_settings(run.config.rules), None
+    facts = facts_of(run.dataset, run.config.rules)
+    try:
+        found = examples(rule, run.dataset, settings, wanted.limit, wanted.misses, facts)
+    except DataError as error:
+        found, note = [], str(error)
+    shown = [{"holds": one.holds, "events": [event._asdict() for event in one.events]} for one in found]
+    return {"rule": _rule(run, run.rules, row), "groundings": shown, "note": note}
+
+
+def _rule(run: Served, rules: RuleTable, row: int) -> dict[str, Any]:
+    rule = rules.rule(row)
+    found = to_dict(written(rule, run.dataset.predicates, measures_of(rules, row)), rule.pattern or "static")
+    return {
+        "id": row,
+        "text": found["text"],
+        "pattern": found["pattern"],
+        "head": {"time": None, **found["head"]},
+        "body": [{"time": None, **atom} for atom in found["body"]],
+        **{name: found[name] for name in MEASURES},
+    }

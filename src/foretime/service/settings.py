@@ -1,0 +1,57 @@
+"""What the service can be told, and what a request may cost at the most."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+API = "/api/v1"
+NAME_LENGTH = 500
+TIME_LENGTH = 64
+MOST_ANSWERS = 100
+MOST_REASONS = 50
+MOST_QUESTIONS = 100
+"""Questions in one batch."""
+MOST_NAMES = 200
+MOST_RULES = 200
+MOST_GROUNDINGS = 100
+MOST_FACTS = 500
+MOST_BINS = 400
+MOST_OFFSET = 1_000_000
+MOST_RUNS = 32
+"""Runs that are held in memory at once."""
+BODY_BYTES = 256 * 1024
+URL_BYTES = 8 * 1024
+BODY_SECONDS = 10.0
+"""How long the body of a request may take to arrive."""
+REQUESTS_AT_ONCE = 512
+"""Requests under way, whatever they ask for; the queues of the lanes are shorter."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the service runs. Times are in seconds."""
+
+    host: str = "127.0.0.1"
+    port: int = 8420
+    token: str | None = None
+    """What requests must bring; without one, only loopback may be listened on."""
+    look_again: float = 5.0
+    queue: int = 64
+    """Questions that may wait for the model."""
+    gather: float = 0.002
+    """For how long questions are gathered into one matrix product; with 0 each is asked alone."""
+    deadline: float = 10.0
+    """After how long a question is given up."""
+    threads: int = 0
+    """Threads of the matrix products; 0 for all cores."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    if host.casefold() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
