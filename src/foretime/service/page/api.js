@@ -1,0 +1,70 @@
+// The API: one way to ask it, one shape of errors, and the token where the service demands one.
+
+export const ROOT = "/api/v1";
+const KEPT = 200;
+const kept = new Map();
+let token = sessionStorage.getItem("foretime-token");
+
+/** What went wrong, in the words of the service. */
+export class ApiError extends Error {
+  constructor(status, { code = "unknown", message = "", fields = [] } = {}, retryAfter = null) {
+    super(message);
+    Object.assign(this, { status, code, fields, retryAfter });
+  }
+}
+
+/** Return the address of a path with its parameters, those that have a value. */
+export function address(path, parameters = {}) {
+  const given = parameters instanceof URLSearchParams ? [...parameters] : Object.entries(parameters);
+  const query = new URLSearchParams(given.filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  return query.size ? `${path}?${query}` : path;
+}
+
+/** Return the path of a view of a run. */
+export const runPath = (run, view = "") => `/runs/${encodeURIComponent(run)}${view && `/${view}`}`;
+
+/** Return what the API says under the path of a view. */
+export async function ask(path, parameters = {}, signal = null) {
+  const url = ROOT + address(path, parameters);
+  if (kept.has(url)) return kept.get(url);
+  const found = await request(url, signal);
+  kept.set(url, found);
+  if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+  return found;
+}
+
+/** Forget what was answered, so that it is asked again. */
+export const forget = () => kept.clear();
+
+/** Keep a token for this tab. */
+export function useToken(given) {
+  token = given;
+  sessionStorage.setItem("foretime-token", given);
+  forget();
+}
+
+/** Return a link to JSON; with a token it is fetched, since a plain link cannot bring one. */
+export function openJson(event) {
+  if (!token) return;
+  event.preventDefault();
+  const url = event.currentTarget.href;
+  fetch(url, { headers: headers() })
+    .then((response) => response.blob())
+    .then((blob) => window.open(URL.createObjectURL(blob)));
+}
+
+const headers = () => ({ Accept: "application/json", ...(token && { Authorization: `Bearer ${token}` }) });
+
+async function request(url, signal) {
+  let response;
+  try {
+    response = await fetch(url, { headers: headers(), signal });
+  } catch (problem) {
+    if (problem.name === "AbortError") throw problem;
+    throw new ApiError(0, { code: "unreachable", message: "The service does not answer. Is it still running?" });
+  }
+  const body = await response.json().catch(() => ({}));
+  if (response.ok) return body;
+  const told = body.error ?? { message: `The service answered with status ${response.status}.` };
+  throw new ApiError(response.status, told, response.headers.get("Retry-After"));
+}

@@ -1,0 +1,77 @@
+// What stands in the place of a view's parts: before they come, when there is nothing, and when something went wrong.
+
+import { forget, useToken } from "../api.js";
+import { h, replace } from "../dom.js";
+import { reload } from "../navigation.js";
+
+const HINTS = {
+  unanswerable: "Change the question above, or start from one of the suggestions in the fields.",
+  invalid: "Check the address of this view: one of its parameters cannot be used.",
+  not_found: "It may have been renamed or removed.",
+  overloaded: "Many questions are being asked at the moment.",
+  too_slow: "The answer took longer than the service allows.",
+  not_ready: "The service is still loading its runs.",
+  unreachable: "Start it again with «foretime serve», then try once more.",
+};
+
+/** Return a box that holds a skeleton until the promise is kept, and then what is drawn of its value. */
+export function later(promise, draw, skeleton = lines(4)) {
+  const box = h("div", { class: "later", "aria-busy": "true" }, skeleton);
+  promise
+    .then((value) => replace(box, draw(value)))
+    .catch((problem) => {
+      if (problem.name !== "AbortError") replace(box, trouble(problem));
+    })
+    .finally(() => box.removeAttribute("aria-busy"));
+  return box;
+}
+
+/** Return a skeleton of lines of text. */
+export function lines(many, className = "") {
+  return h("div", { class: `skeleton ${className}`, "aria-hidden": "true" }, Array.from({ length: many }, () => h("i")));
+}
+
+/** Return a skeleton of a chart. */
+export const block = (className = "") => h("div", { class: `skeleton ${className}`, "aria-hidden": "true" }, h("i", { class: "block" }));
+
+/** Return what is said where there is nothing to show, and what can be done. */
+export function empty(title, ...help) {
+  return h("div", { class: "state" }, h("p", { class: "state-title" }, title), help.length > 0 && h("p", {}, help));
+}
+
+/** Return an error as a reader needs it: what is wrong, what to do, and a way to do it. */
+export function trouble(problem) {
+  if (problem.status === 401) return tokenForm();
+  if (problem.status === undefined) console.error(problem);
+  const message = problem.status === undefined ? "This view could not be shown." : problem.message;
+  const wait = problem.retryAfter ? ` Try again in ${problem.retryAfter} s.` : "";
+  return h(
+    "div",
+    { class: "state state-error", role: "alert" },
+    h("p", { class: "state-title" }, message),
+    problem.fields?.length > 0 && h("ul", {}, problem.fields.map((one) => h("li", {}, h("code", {}, one.field), `: ${one.message}`))),
+    h("p", {}, (HINTS[problem.code] ?? "") + wait),
+    problem.status !== 422 && h("button", { type: "button", class: "button", onclick: again }, "Try again"),
+  );
+}
+
+function again() {
+  forget();
+  reload();
+}
+
+function tokenForm() {
+  const field = h("input", { type: "password", id: "token", autocomplete: "current-password", required: true });
+  const keep = (event) => {
+    event.preventDefault();
+    useToken(field.value);
+    reload();
+  };
+  return h(
+    "form",
+    { class: "state", onsubmit: keep },
+    h("p", { class: "state-title" }, "This service asks for a token"),
+    h("p", {}, h("label", { for: "token" }, "Whoever started it knows it. It is kept for this tab only.")),
+    h("p", { class: "row" }, field, h("button", { class: "button primary" }, "Go on")),
+  );
+}

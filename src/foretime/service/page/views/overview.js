@@ -1,0 +1,62 @@
+// A run's first page: ask, or start from a fact that the run has held back.
+
+import { address, ask, runPath } from "../api.js";
+import { h } from "../dom.js";
+import { heading, section } from "../parts/frame.js";
+import { questionForm, whereTo } from "../parts/question_form.js";
+import { later, lines } from "../parts/states.js";
+import { humanTime } from "../times.js";
+import { PIECES, asked, count, factSentence } from "../words.js";
+
+const EXAMPLES = 4;
+
+export function overviewView({ run, path, signal }) {
+  const about = ask(runPath(run.name), {}, signal);
+  const more = ask(runPath(run.name, "facts"), { split: "test", order: "latest", limit: 40 }, signal).catch(() => ({ facts: [] }));
+  return [
+    heading("What happened, or will?", { path, lead: "Name three of who, what, to whom and when. The run ranks what may be the fourth, and says why." }),
+    questionForm(run),
+    section(
+      "Try one",
+      h("p", { class: "note" }, "Facts that the run has not been trained on. Choose what to leave open."),
+      later(Promise.all([about, more]), ([told, facts]) => examples(run, told.example, facts.facts), lines(EXAMPLES, "tall")),
+    ),
+    section("The graph", figures(run)),
+  ];
+}
+
+function examples(run, first, others) {
+  const seen = new Set();
+  const picked = [first, ...others].filter((fact) => {
+    if (!fact || seen.has(fact.predicate)) return false;
+    return seen.add(fact.predicate);
+  });
+  return h("ul", { class: "examples" }, picked.slice(0, EXAMPLES).map((fact) => example(run, fact)));
+}
+
+function example(run, fact) {
+  const pieces = PIECES.filter((piece) => piece !== "time" || fact.time);
+  const links = pieces.map((piece) => h("a", { class: "chip", href: whereTo(run, without(fact, piece)) }, asked(piece)));
+  return h("li", {}, factSentence(fact), h("span", { class: "chips" }, links));
+}
+
+function without(fact, piece) {
+  const names = ["subject", "predicate", "object", "time", "start", "end"];
+  return Object.fromEntries(names.filter((name) => name !== piece && fact[name]).map((name) => [name, fact[name]]));
+}
+
+function figures(run) {
+  const facts = run.facts.train + run.facts.valid + run.facts.test;
+  const told = [
+    [count(facts), "facts", address(runPath(run.name, "facts"), { order: "latest" })],
+    [count(run.entities), "entities", runPath(run.name, "timeline")],
+    [count(run.predicates), "predicates", runPath(run.name, "report")],
+    [count(run.rules), "rules", runPath(run.name, "rules")],
+  ];
+  const mrr = run.test_mrr ?? run.valid_mrr;
+  if (mrr !== null) told.push([mrr.toFixed(3), `MRR on ${run.test_mrr === null ? "valid" : "test"}`, runPath(run.name, "report")]);
+  return [
+    h("ul", { class: "tiles" }, told.map(([value, text, href]) => h("li", {}, h("a", { href }, h("b", {}, value), text)))),
+    h("p", { class: "note" }, `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}, by ${run.granularity}; model ${run.model}.`),
+  ];
+}

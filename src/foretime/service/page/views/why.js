@@ -1,0 +1,86 @@
+// Why an answer has its score, and why not another one.
+
+import { address, ask, runPath } from "../api.js";
+import { splitBar, termNumbers } from "../charts/split_bar.js";
+import { h } from "../dom.js";
+import { heading, section } from "../parts/frame.js";
+import { block, later, lines } from "../parts/states.js";
+import { questionForm } from "../parts/question_form.js";
+import { reasonList } from "../parts/reasons.js";
+import { betweenTwo } from "../parts/between.js";
+import { rivalPicker } from "../parts/rivals.js";
+import { comparison } from "../parts/comparison.js";
+import { answerName, factSentence, number, ordinal, percent, questionOf } from "../words.js";
+import { knownBadge } from "./answers.js";
+
+export function whyView({ run, path, query, signal }) {
+  const question = questionOf(query);
+  const found = ask(path, query, signal);
+  const piece = query.get("piece") ?? "object";
+  const title = h("span", {}, h("small", { class: "kicker" }, query.get("rival") ? "Why, and why not" : "Why?"), factSentence(question, piece, question[piece] ?? null));
+  return [
+    heading(title, { path, parameters: query }),
+    later(found, (why) => told(run, why, query, signal), [lines(3), block("chart-block"), lines(6, "tall")]),
+    h("details", { class: "card ask-again" }, h("summary", {}, "Ask something else"), questionForm(run, question)),
+  ];
+}
+
+function told(run, why, query, signal) {
+  const { rival, differences } = why;
+  return [
+    h("p", { class: "standing" }, standing(why), " ", allAnswers(run, why)),
+    why.note && h("p", { class: "note" }, why.note),
+    rival && comparison(why, rival, differences),
+    rival
+      ? section("Compare with yet another answer", rivalPicker(run, why, query, signal))
+      : h("div", { class: "pair" }, section("The score", score(why)), section("Compare with another answer", rivalPicker(run, why, query, signal))),
+    section(rival ? ["Between the two, with ", h("em", {}, shownName(why))] : "Between the two", betweenTwo(run, why, signal)),
+    why.reasons.length > 0 && section(rival ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules that speak", reasonList(run, why)),
+    rival && rival.reasons.length > 0 && section(["Reasons for ", h("em", {}, shownName(rival))], reasonList(run, rival, "rival-reason")),
+    rival && section(["Between the two, with ", h("em", {}, shownName(rival))], betweenTwo(run, rival, signal)),
+  ];
+}
+
+const shownName = (why) => answerName(why.answer, why.piece);
+
+function standing(why) {
+  const confidence = why.confidence === null ? null : [h("b", {}, percent(why.confidence)), " confidence"];
+  return [h("b", {}, ordinal(why.rank)), " of all answers", confidence && [", ", confidence], " ", knownBadge(why.known)];
+}
+
+function allAnswers(run, why) {
+  const question = { ...why.question, [why.piece]: null };
+  return h("a", { href: address(runPath(run.name, "complete"), question) }, "All answers");
+}
+
+function score(why) {
+  const stage = why.first_stage;
+  return [
+    h("p", { class: "total" }, h("b", {}, number(why.score)), h("span", {}, why.second_stage ? "by the second stage" : "the sum of its terms")),
+    splitBar(why.terms),
+    termNumbers(why.terms),
+    stage && h("p", { class: "note" }, stageWords(stage)),
+    why.second_stage && secondStage(why.second_stage),
+  ];
+}
+
+function stageWords({ score: first, shortlist, listed, place }) {
+  const list = `the shortlist of the best ${shortlist}`;
+  if (!listed) return `The first stage gives it ${number(first)}, behind ${list}: it keeps its place.`;
+  return `The first stage gives it ${number(first)}: ${place === null ? `known already, so beside ${list}` : `place ${place} on ${list}`}.`;
+}
+
+function secondStage({ base, contributions, other_contributions: others }) {
+  const rows = contributions.map((one) => h("tr", {}, h("td", {}, one.words), h("td", { class: "figure" }, number(one.contribution, true))));
+  return h(
+    "details",
+    { class: "more" },
+    h("summary", {}, "What the second stage adds"),
+    h(
+      "table",
+      {},
+      h("tbody", {}, h("tr", {}, h("td", {}, "base"), h("td", { class: "figure" }, number(base, true))), rows,
+        others.count > 0 && h("tr", {}, h("td", {}, `${others.count} other columns`), h("td", { class: "figure" }, number(others.contribution, true)))),
+    ),
+  );
+}

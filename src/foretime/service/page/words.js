@@ -1,0 +1,127 @@
+// Numbers, facts and rules in words.
+
+import { h } from "./dom.js";
+import { humanTime, humanWhen } from "./times.js";
+
+export const PIECES = ["subject", "predicate", "object", "time"];
+const ASKED = { subject: "Who?", predicate: "What?", object: "To whom?", time: "When?" };
+const LETTERS = { x: "A", y: "B", z: "C" };
+export const PATTERNS = {
+  follows: "one event follows another",
+  accompanies: "two events at the same time",
+  chain_then: "a chain of two, then a third",
+  joint_then: "two at the same time, then a third",
+  joint_now: "three at the same time",
+  static: "without time",
+};
+
+/** Return a number with as many decimals as a reader can use. */
+export function number(value, sign = false) {
+  const text = Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 10 ? 2 : 3);
+  const plain = /^-0\.?0*$/.test(text) ? text.slice(1) : text;
+  return (sign && value > 0 && !/^0\.?0*$/.test(plain) ? "+" : "") + plain.replace("-", "−");
+}
+
+/** Return a count with separators. */
+export const count = (value) => value.toLocaleString("en-GB");
+
+/** Return `1 fact`, `1,024 facts`. */
+export const counted = (value, word) => `${count(value)} ${word}${value === 1 ? "" : "s"}`;
+
+/** Return a share as a percentage, never as the certainty that it is not. */
+export function percent(share) {
+  const hundredths = share * 100;
+  if (share === 0) return "0 %";
+  if (hundredths > 99.9 && share < 1) return "> 99.9 %";
+  if (hundredths < 0.1 && share > 0) return "< 0.1 %";
+  return `${hundredths.toFixed(hundredths < 10 || hundredths > 99 ? 1 : 0)} %`;
+}
+
+/** Return `1st`, `2nd`, `11th`. */
+export function ordinal(rank) {
+  const ending = rank % 100 > 10 && rank % 100 < 14 ? "th" : ({ 1: "st", 2: "nd", 3: "rd" }[rank % 10] ?? "th");
+  return `${count(rank)}${ending}`;
+}
+
+/** Return what is asked for in a word or two: `Who?` */
+export const asked = (piece) => ASKED[piece] ?? "?";
+
+/** Return an answer as people read it: a name, or a date. */
+export const answerName = (name, piece) => (piece === "time" ? humanTime(name) : name);
+
+/** Return a fact or a question as a line of text, for titles. */
+export function factText(fact, open = null) {
+  const piece = (name) => (name === open ? "?" : (fact[name] ?? "?"));
+  const when = open === "time" ? "?" : hasTime(fact) ? humanWhen(fact, true) : "?";
+  return `${piece("subject")} – ${piece("predicate")} – ${piece("object")}, ${when}`;
+}
+
+/** Return a fact or a question as a sentence of elements; the open piece is a question mark or the answer. */
+export function factSentence(fact, open = null, answer = null) {
+  const part = (name, className, text) =>
+    name === open
+      ? h("mark", { class: "answer-piece" }, answer === null ? "?" : answerName(answer, open))
+      : h("span", { class: className }, text ?? "?");
+  return h(
+    "span",
+    { class: "fact" },
+    part("subject", "who", fact.subject), " ",
+    part("predicate", "what", fact.predicate), " ",
+    part("object", "who", fact.object),
+    h("span", { class: "when" }, isInterval(fact) ? ", " : " on ", part("time", "", hasTime(fact) ? humanWhen(fact) : null)),
+  );
+}
+
+/** Return the pieces of a question among parameters, without the empty ones. */
+export function questionOf(query) {
+  const question = {};
+  for (const name of [...PIECES, "start", "end"]) {
+    const value = query.get(name);
+    if (value && value !== "?") question[name] = value;
+  }
+  return question;
+}
+
+/** Return which pieces a question leaves open. */
+export function openPieces(question) {
+  return PIECES.filter((name) => (name === "time" ? !hasTime(question) : !question[name]));
+}
+
+export const hasTime = (fact) => Boolean(fact.time || fact.start || fact.end);
+const isInterval = (fact) => Boolean(!fact.time && (fact.start || fact.end));
+
+/** Return a rule as a sentence: `If A Make a visit B, then at the same time B Host a visit A.` */
+export function ruleSentence(rule) {
+  const body = [...rule.body].sort((one, other) => lateness(one) - lateness(other));
+  const words = body.flatMap((atom, index) => [index > 0 ? between(body[index - 1], atom) : "If ", atomWords(atom)]);
+  return h("span", { class: "rule-sentence" }, words, conclusion(body.at(-1), rule.head), atomWords(rule.head), ".");
+}
+
+/** Return `{head, body}` of a rule that is written as text, null if it cannot be read. */
+export function readRule(text) {
+  const atoms = [];
+  const pattern = /\s*(?:<=|∧)?\s*("(?:[^"\\]|\\.)*"|.+?)\((\w+), (\w+)(?:, ([\w+]+))?\)(?=\s*(?:<=|∧|$))/gy;
+  for (const [, name, subject, object, time] of text.matchAll(pattern)) {
+    atoms.push({ predicate: name.startsWith('"') ? JSON.parse(name) : name, subject, object, time: time ?? null });
+  }
+  return atoms.length > 1 ? { head: atoms[0], body: atoms.slice(1) } : null;
+}
+
+const lateness = (atom) => (atom.time ? atom.time.split("+").length : 0);
+
+function between(before, atom) {
+  if (!atom.time) return " and ";
+  return lateness(atom) > lateness(before) ? ", and later " : " and at the same time ";
+}
+
+function conclusion(last, head) {
+  if (!head.time) return ", then ";
+  const steps = lateness(head) - lateness(last);
+  return steps > 0 ? ", then later " : steps < 0 ? ", then earlier " : ", then at the same time ";
+}
+
+function atomWords(atom) {
+  return [variable(atom.subject), " ", h("em", {}, atom.predicate), " ", variable(atom.object)];
+}
+
+const variable = (name) => h("b", { class: "variable" }, LETTERS[name] ?? name);
