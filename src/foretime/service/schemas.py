@@ -31,8 +31,8 @@ def _open(value: Any) -> Any:
 
 
 Open = BeforeValidator(_open)
-Name = Annotated[str | None, Open, Field(max_length=NAME_LENGTH)]
-Time = Annotated[str | None, Open, Field(max_length=TIME_LENGTH)]
+Name = Annotated[Annotated[str, Field(max_length=NAME_LENGTH)] | None, Open]
+Time = Annotated[Annotated[str, Field(max_length=TIME_LENGTH)] | None, Open]
 RunName = Annotated[str, Field(max_length=255, description="The name of a run.")]
 Offset = Annotated[int, Field(ge=0, le=MOST_OFFSET, description="How many to leave out first.")]
 KnownIn = Annotated[Literal["mark", "hide"], Field(description="Mark answers that train or valid know, or hide them.")]

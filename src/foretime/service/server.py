@@ -65,13 +65,13 @@ def serve(folders: list[Path], settings: Settings, listening: Callable[[str], No
     check_folders(folders)
     if settings.threads:
         torch.set_num_threads(settings.threads)
+    opened = _listen(settings)
     _log_to_stderr()
     config = uvicorn.Config(
         Service(folders, settings).app, log_config=None, access_log=False, server_header=False, proxy_headers=False,
         timeout_keep_alive=30, timeout_graceful_shutdown=SECONDS_TO_FINISH, lifespan="on", ws="none",
     )  # fmt: skip
     server = uvicorn.Server(config)
-    opened = _listen(settings)
     host, port = opened.getsockname()[:2]
     listening(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
     for stop in (signal.SIGTERM, signal.SIGINT):

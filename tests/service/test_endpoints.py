@@ -1,0 +1,216 @@
+"""Every path of the API says what the library says."""
+
+import json
+from typing import Any
+
+import pytest
+from live_service import Live
+from typer.testing import CliRunner
+
+from foretime.cli import app
+from foretime.service.explained import ExplanationOut
+from foretime.service.responses import (
+    BatchOut,
+    CompareOut,
+    CompleteOut,
+    FactsOut,
+    GroundingsOut,
+    NamesOut,
+    NeighboursOut,
+    RulesOut,
+    RunOut,
+    RunsOut,
+    TimelineOut,
+)
+
+WORLD = "/runs/world"
+
+
+@pytest.fixture(scope="module")
+def fact(live: Live) -> dict[str, str]:
+    """A whole fact of the world."""
+    example = live.found(WORLD)["example"]
+    return {name: value for name, value in example.items() if value is not None}
+
+
+def without(fact: dict[str, str], piece: str) -> dict[str, str]:
+    return {name: value for name, value in fact.items() if name != piece}
+
+
+def test_the_runs_are_listed_by_name(live: Live):
+    found = live.found("/runs")
+    RunsOut.model_validate(found)
+    assert [run["name"] for run in found["runs"]] == ["small", "world"]
+    assert [run["evidence"] for run in found["runs"]] == [False, True]
+    assert found["problems"] == []
+
+
+def test_a_run_has_its_report_its_curve_and_no_path_of_this_machine(live: Live, runs_folder):
+    found = live.found(WORLD)
+    RunOut.model_validate(found)
+    assert found["report"] == json.loads((runs_folder / "world" / "report.json").read_text())
+    assert [line["epoch"] for line in found["trace"]] == list(range(1, found["report"]["epochs"] + 1))
+    assert found["config"]["model"]["name"] == "lcge"
+    assert "path" not in found["config"]["data"]
+    assert str(runs_folder) not in json.dumps(found)
+    assert live.found(f"{WORLD}/report") == found
+
+
+@pytest.mark.parametrize("piece", ["subject", "predicate", "object", "time"])
+def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], piece: str):
+    asked = without(fact, piece)
+    found = live.found(f"{WORLD}/complete", **asked, top=5)
+    CompleteOut.model_validate(found)
+    expected = live.service.catalog["world"].predictor.complete(top=5, **asked)
+    assert found["piece"] == piece
+    assert found["question"] == asked
+    assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected]
+    for answer, own in zip(found["answers"], expected, strict=True):
+        assert answer["score"] == pytest.approx(own.score, abs=1e-4)
+        assert answer["confidence"] == pytest.approx(own.confidence, abs=1e-5)
+        assert answer["known"] == own.known
+    assert max(sum(map(abs, answer["bars"].values())) for answer in found["answers"]) == pytest.approx(1)
+    assert live.post(f"{WORLD}/complete", {**asked, "top": 5}).json() == found
+    assert live.found(f"{WORLD}/complete", **asked, **{piece: "?"}, top=5) == found
+
+
+def test_an_explanation_is_that_of_the_command_line(live: Live, fact: dict[str, str], runs_folder):
+    answers = live.found(f"{WORLD}/complete", **without(fact, "object"))["answers"]
+    rival = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
+    found = live.found(f"{WORLD}/explain", **fact, rival=rival, top=3)
+    ExplanationOut.model_validate(found)
+    words = [word for name, value in fact.items() for word in (f"--{name}", value)]
+    told = CliRunner().invoke(
+        app, ["explain", str(runs_folder / "world"), *words, "--against", rival, "-n", "3", "--json"]
+    )
+    assert_close(found, json.loads(told.stdout))
+    assert live.post(f"{WORLD}/explain", {**fact, "rival": rival, "top": 3}).json() == found
+
+
+def assert_close(found: Any, expected: Any) -> None:
+    """Equal but for the last digits of numbers."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key in expected:
+            assert_close(found[key], expected[key])
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_close(one, other)
+    else:
+        assert found == (pytest.approx(expected, abs=1e-4) if isinstance(expected, float) else expected)
+
+
+def test_an_explanation_without_evidence_says_so(live: Live):
+    found = live.found("/runs/small/explain", subject="state 0", predicate="visits", time="2020-05-01")
+    ExplanationOut.model_validate(found)
+    assert found["reasons"] == []
+    assert "without evidence" in found["note"]
+
+
+def test_a_batch_has_an_outcome_for_each_question(live: Live, fact: dict[str, str]):
+    asked = without(fact, "object")
+    wrong = {**asked, "subject": fact["subject"] + "x"}
+    found = live.post(f"{WORLD}/batch", {"questions": [asked, wrong, without(fact, "time")], "top": 3}).json()
+    BatchOut.model_validate(found)
+    first, second, third = found["results"]
+    assert first["answers"] == live.found(f"{WORLD}/complete", **asked, top=3)["answers"]
+    assert second["answers"] == []
+    assert "did you mean" in second["error"]["message"]
+    assert (first["piece"], second["piece"], third["piece"]) == ("object", None, "time")
+    assert third["error"] is None
+
+
+def test_two_runs_are_compared(live: Live, fact: dict[str, str]):
+    asked = without(fact, "object")
+    found = live.found("/compare", left="world", right="world", **asked, top=4)
+    CompareOut.model_validate(found)
+    assert found["left"] == found["right"] == live.found(f"{WORLD}/complete", **asked, top=4)
+    assert [row["left"] for row in found["answers"]] == [1, 2, 3, 4]
+    assert found["shared"] == 4
+    other = live.get("/compare", left="world", right="small", **asked)
+    assert other.json()["error"]["code"] == "unanswerable"  # another graph, other names
+
+
+def test_rules_are_chosen_and_sorted(live: Live):
+    every = live.found(f"{WORLD}/rules", limit=200)
+    RulesOut.model_validate(every)
+    confidences = [rule["confidence"] for rule in every["rules"]]
+    assert confidences == sorted(confidences, reverse=True)
+    head = every["rules"][0]["head"]["predicate"]
+    chosen = live.found(f"{WORLD}/rules", head=head, min_confidence=0.2, sort="support", limit=200)
+    expected = [r["id"] for r in every["rules"] if r["head"]["predicate"] == head and r["confidence"] >= 0.2]
+    assert sorted(rule["id"] for rule in chosen["rules"]) == sorted(expected)
+    body = every["rules"][0]["body"][0]["predicate"]
+    named = live.found(f"{WORLD}/rules", body=body, limit=200)["rules"]
+    assert named
+    assert all(any(atom["predicate"] == body for atom in rule["body"]) for rule in named)
+    assert live.found(f"{WORLD}/rules", limit=1, offset=1)["rules"] == every["rules"][1:2]
+    pattern = every["rules"][0]["pattern"]
+    assert {rule["pattern"] for rule in live.found(f"{WORLD}/rules", pattern=pattern)["rules"]} == {pattern}
+
+
+def test_a_rule_has_as_many_groundings_as_its_support(live: Live):
+    rules = [rule for rule in live.found(f"{WORLD}/rules", limit=200)["rules"] if rule["pattern"] != "static"]
+    rule = min(rules, key=lambda rule: rule["support"])
+    found = live.found(f"{WORLD}/rules/{rule['id']}/groundings", limit=100)
+    GroundingsOut.model_validate(found)
+    assert found["rule"] == rule
+    assert len(found["groundings"]) == min(100, rule["support"])
+    assert all(grounding["holds"] for grounding in found["groundings"])
+    misses = live.found(f"{WORLD}/rules/{rule['id']}/groundings", limit=100, misses=True)
+    assert len(misses["groundings"]) == min(100, rule["body_count"] - rule["support"])
+    assert live.get(f"{WORLD}/rules/1000000/groundings").status_code == 404
+
+
+def test_names_are_found_by_any_word_whatever_the_case(live: Live):
+    every = live.found(f"{WORLD}/entities", limit=200)
+    NamesOut.model_validate(every)
+    counts = [name["facts"] for name in every["names"]]
+    assert counts == sorted(counts, reverse=True)
+    name = next(one["name"] for one in every["names"] if " " in one["name"])
+    for prefix in (name[:4].upper(), name.split()[-1].lower(), f"  {name}"):
+        assert name in [one["name"] for one in live.found(f"{WORLD}/entities", prefix=prefix, limit=200)["names"]]
+    assert live.found(f"{WORLD}/entities", prefix="no such name") == {"total": 0, "names": []}
+    assert live.found(f"{WORLD}/predicates", limit=1)["total"] == live.found(WORLD)["predicates"]
+
+
+def test_facts_of_an_entity_and_of_a_pair(live: Live, fact: dict[str, str]):
+    dataset = live.service.catalog["world"].dataset
+    known = dataset.known()
+    entity, other = dataset.entities.id(fact["subject"]), dataset.entities.id(fact["object"])
+    own = (known.subject == entity) | (known.object == entity)
+    pair = own & ((known.subject == other) | (known.object == other))
+    found = live.found(f"{WORLD}/facts", entity=fact["subject"], limit=500)
+    FactsOut.model_validate(found)
+    assert found["total"] == own.sum()
+    times = [one["time"] for one in found["facts"]]
+    assert times == sorted(times)
+    both = live.found(f"{WORLD}/facts", entity=fact["subject"], other=fact["object"])
+    assert both["total"] == pair.sum()
+    assert {**fact, "start": None, "end": None, "split": "test"} in both["facts"]
+    then = live.found(f"{WORLD}/facts", entity=fact["subject"], **{"from": fact["time"], "to": fact["time"]})
+    assert {one["time"] for one in then["facts"]} == {fact["time"]}
+    latest = live.found(f"{WORLD}/facts", entity=fact["subject"], order="latest", limit=1)
+    assert latest["facts"] == found["facts"][-1:]
+    subject = live.found(f"{WORLD}/facts", entity=fact["subject"], role="subject", limit=500)
+    assert subject["total"] == (known.subject == entity).sum()
+    assert live.get(f"{WORLD}/facts", other=fact["object"]).status_code == 422
+
+
+def test_the_timeline_and_the_neighbours_count_the_same_facts(live: Live, fact: dict[str, str]):
+    total = live.found(f"{WORLD}/facts", entity=fact["subject"], limit=1)["total"]
+    timeline = live.found(f"{WORLD}/timeline", entity=fact["subject"], bins=7)
+    TimelineOut.model_validate(timeline)
+    assert len(timeline["bins"]) <= 7
+    assert timeline["total"] == sum(one["facts"] for one in timeline["bins"]) == total
+    assert sum(timeline["splits"].values()) == total
+    neighbours = live.found(f"{WORLD}/neighbours", entity=fact["subject"], limit=200)
+    NeighboursOut.model_validate(neighbours)
+    assert sum(one["facts"] for one in neighbours["neighbours"]) == total
+    for one in neighbours["neighbours"]:
+        assert one["as_subject"] + one["as_object"] == one["facts"]
+    met = next(one for one in neighbours["neighbours"] if one["name"] == fact["object"])
+    pair = live.found(f"{WORLD}/facts", entity=fact["subject"], other=fact["object"], limit=500)
+    assert met["facts"] == pair["total"]
+    assert (met["first"], met["last"]) == (pair["facts"][0]["time"], pair["facts"][-1]["time"])

@@ -1,0 +1,140 @@
+"""Questions asked together, a full queue, a deadline, runs that come and go, and a graceful end."""
+
+import json
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from live_service import Live, wait_for
+
+QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
+SMALL = "/runs/small/complete"
+
+
+def gathered(live: Live) -> dict[str, float]:
+    """How many batches there were, and of how many questions in all."""
+    lines = live.client.get("/metrics").text.splitlines()
+    found = dict(line.rsplit(" ", 1) for line in lines if line.startswith("foretime_batch_questions_"))
+    return {name: float(found[f"foretime_batch_questions_{name}"]) for name in ("count", "sum")}
+
+
+def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with, runs_folder: Path):
+    live = live_with([runs_folder], gather=0.05)
+    predictor = live.service.catalog["small"].predictor
+    questions = [
+        {"subject": f"state {k}", "predicate": ("visits", "praises", "sues")[k % 3], "time": f"2020-0{k % 9 + 1}-11"}
+        for k in range(12)
+    ]
+    alone = [predictor.complete(top=3 + k, **question) for k, question in enumerate(questions)]
+    with ThreadPoolExecutor(12) as pool:
+        with live.busy():
+            asked = [pool.submit(live.found, SMALL, **question, top=3 + k) for k, question in enumerate(questions)]
+            wait_for(lambda: len(live.service.models._jobs) == 12)
+        answers = [one.result()["answers"] for one in asked]
+    assert gathered(live) == {"count": 1, "sum": 12}
+    for own, together in zip(alone, answers, strict=True):
+        assert [answer.name for answer in own] == [answer["name"] for answer in together]
+        assert [answer.score for answer in own] == pytest.approx([a["score"] for a in together], abs=1e-4)
+        assert [answer.known for answer in own] == [answer["known"] for answer in together]
+
+
+def test_questions_for_other_pieces_and_runs_are_not_mixed(live_with, runs_folder: Path):
+    live = live_with([runs_folder], gather=0.05)
+    pieces = {**QUESTION, "object": "state 1"}
+    questions = [{name: value for name, value in pieces.items() if name != left_out} for left_out in pieces]
+    with ThreadPoolExecutor(8) as pool:
+        with live.busy():
+            asked = [pool.submit(live.found, SMALL, **question) for question in questions * 2]
+            wait_for(lambda: len(live.service.models._jobs) == 8)
+        assert [one.result()["piece"] for one in asked] == list(pieces) * 2
+    assert gathered(live) == {"count": 4, "sum": 8}
+
+
+def test_without_gathering_each_question_is_asked_alone(live_with):
+    live = live_with(gather=0.0)
+    with ThreadPoolExecutor(6) as pool:
+        assert [found["piece"] for found in pool.map(lambda _: live.found(SMALL, **QUESTION), range(6))] == [
+            "object"
+        ] * 6
+    assert gathered(live) == {"count": 6, "sum": 6}
+
+
+def test_a_full_queue_is_a_503_with_the_time_to_come_back(live_with):
+    live = live_with(queue=3)
+    with ThreadPoolExecutor(20) as pool:
+        with live.busy():
+            asked = [pool.submit(live.get, SMALL, **QUESTION) for _ in range(20)]
+            wait_for(lambda: sum(one.done() for one in asked) == 17)
+            assert live.client.get("/healthz").status_code == 200  # it answers all the while
+            assert live.get("/runs").status_code == 200
+        responses = [one.result() for one in asked]
+    refused = [response for response in responses if response.status_code == 503]
+    assert sorted(response.status_code for response in responses) == [200] * 3 + [503] * 17
+    for response in refused:
+        assert int(response.headers["Retry-After"]) >= 1
+        assert response.json()["error"]["code"] == "overloaded"
+    assert 'foretime_refused_total{reason="overloaded"} 17.0' in live.client.get("/metrics").text
+    assert live.get(SMALL, **QUESTION).status_code == 200
+
+
+def test_a_question_that_waits_too_long_is_given_up(live_with):
+    live = live_with(deadline=0.2)
+    with live.busy():
+        response = live.get(SMALL, **QUESTION)
+        assert response.status_code == 503
+        assert response.json()["error"]["code"] == "too_slow"
+        assert int(response.headers["Retry-After"]) >= 1
+    assert live.get(SMALL, **QUESTION).status_code == 200
+
+
+def test_a_new_run_is_picked_up_and_a_removed_one_dropped(live_with, runs_folder: Path, tmp_path: Path):
+    live = live_with([tmp_path], look_again=0.1)
+    assert live.client.get("/readyz").status_code == 503
+    assert live.found("/runs") == {"runs": [], "problems": []}
+    unfinished = tmp_path / "unfinished"
+    shutil.copytree(runs_folder / "small", unfinished, ignore=lambda *_: ["report.json"])
+    shutil.copytree(runs_folder / "small", tmp_path / "new")
+    wait_for(lambda: "new" in live.service.catalog.runs)
+    assert live.get("/runs/new/complete", **QUESTION).status_code == 200
+    assert live.get("/runs/unfinished").status_code == 404
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.toml").write_text("[model]\nname = 3\n")
+    (tmp_path / "broken" / "report.json").write_text("{}")
+    wait_for(lambda: "broken" in live.service.catalog.problems)
+    problems = live.found("/runs")["problems"]
+    assert [problem["run"] for problem in problems] == ["broken"]
+    assert str(tmp_path) not in json.dumps(problems)
+    before = live.service.catalog["new"]
+    shutil.copy(runs_folder / "small" / "report.json", tmp_path / "new" / "report.json")
+    wait_for(lambda: live.service.catalog["new"] is not before)  # it was trained anew
+    shutil.rmtree(tmp_path / "new")
+    wait_for(lambda: "new" not in live.service.catalog.runs)
+    assert live.get("/runs/new").status_code == 404
+
+
+def test_a_process_that_is_asked_to_stop_finishes_what_is_under_way(process):
+    # questions are gathered for so long that there is time to stop the process
+    started = process("--gather-ms", 1000)
+    run = httpx.get(f"{started.url}/api/v1/runs/world").json()
+    asked = {name: value for name, value in run["example"].items() if value and name != "object"}
+    answers: list[httpx.Response] = []
+    client = threading.Thread(
+        target=lambda: answers.append(httpx.get(f"{started.url}/api/v1/runs/world/complete", params=asked, timeout=30))
+    )
+    client.start()
+    time.sleep(0.4)
+    assert started.stop() == 0
+    client.join(10)
+    assert [answer.status_code for answer in answers] == [200]
+    assert answers[0].json()["answers"]
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{started.url}/healthz")
+    lines = [json.loads(line) for line in started.lines]
+    noted = next(line for line in lines if line.get("route", "").endswith("/complete"))
+    assert (noted["event"], noted["status"], noted["run"]) == ("request", 200, "world")
+    assert noted["id"] == answers[0].headers["X-Request-ID"]
+    assert "Server" not in answers[0].headers

@@ -1,0 +1,178 @@
+"""Bounds, errors, tokens and headers: what a request must be, and what every response carries."""
+
+import httpx
+import pytest
+from live_service import Live
+
+from foretime.service.guard import POLICY
+from foretime.service.settings import BODY_BYTES
+
+TOKEN = "a-token-for-the-tests-0123456789"
+QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
+SMALL = "/runs/small"
+JSON, TEXT = {"Content-Type": "application/json"}, {"Content-Type": "text/plain"}
+
+
+def error_of(response: httpx.Response) -> dict:
+    found = response.json()
+    assert list(found) == ["error"]
+    assert list(found["error"]) == ["code", "message", "fields"]
+    assert found["error"]["message"]
+    return found["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "field"),
+    [
+        ("complete", {**QUESTION, "top": 0}, "top"),
+        ("complete", {**QUESTION, "top": 101}, "top"),
+        ("complete", {**QUESTION, "top": "many"}, "top"),
+        ("complete", {**QUESTION, "subject": "x" * 501}, "subject"),
+        ("complete", {**QUESTION, "time": "1" * 65}, "time"),
+        ("complete", {**QUESTION, "known": "no"}, "known"),
+        ("complete", {**QUESTION, "tpo": 3}, "tpo"),
+        ("explain", {**QUESTION, "top": 51}, "top"),
+        ("explain", {**QUESTION, "piece": "all"}, "piece"),
+        ("entities", {"limit": 201}, "limit"),
+        ("entities", {"offset": -1}, "offset"),
+        ("rules", {"min_confidence": 2}, "min_confidence"),
+        ("rules", {"pattern": "none"}, "pattern"),
+        ("facts", {"limit": 501}, "limit"),
+        ("timeline", {"bins": 401}, "bins"),
+        ("neighbours", {}, "entity"),
+        ("rules/-1/groundings", {}, "rule"),
+    ],
+)
+def test_a_field_out_of_its_bounds_is_named(live: Live, path: str, parameters: dict, field: str):
+    response = live.get(f"{SMALL}/{path}", **parameters)
+    assert response.status_code == 422
+    error = error_of(response)
+    assert error["code"] == "invalid"
+    assert [one["field"] for one in error["fields"]] == [field]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({**QUESTION, "object": "state 1"}, "nothing is left open"),
+        ({"subject": "state 0"}, "left open"),
+        ({**QUESTION, "subject": "state zero"}, "unknown entity 'state zero'"),
+        ({**QUESTION, "subject": "stat 0"}, "did you mean"),
+        ({**QUESTION, "predicate": "visit"}, "did you mean 'visits'"),
+        ({**QUESTION, "time": "soon"}, "is not a time"),
+        ({**QUESTION, "time": "1999-01-01"}, "not on the timeline"),
+        ({**QUESTION, "start": "2020-05-01"}, "either a time, or a start"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_says_why(live: Live, parameters: dict, words: str):
+    response = live.get(f"{SMALL}/complete", **parameters)
+    assert response.status_code == 422
+    error = error_of(response)
+    assert error["code"] == "unanswerable"
+    assert words in error["message"]
+
+
+@pytest.mark.parametrize("rival", ["nobody", "state 0", "1999-01-01"])
+def test_a_rival_that_is_none_says_why(live: Live, rival: str):
+    best = live.found(f"{SMALL}/complete", **QUESTION, top=1)["answers"][0]["name"]
+    response = live.get(f"{SMALL}/explain", **QUESTION, rival=best if rival == "state 0" else rival)
+    assert response.status_code == 422
+    assert error_of(response)["code"] == "unanswerable"
+
+
+def test_too_many_questions_are_refused(live: Live):
+    assert live.post(f"{SMALL}/batch", {"questions": [QUESTION] * 100, "top": 1}).status_code == 200
+    assert error_of(live.post(f"{SMALL}/batch", {"questions": [QUESTION] * 101}))["code"] == "invalid"
+    assert error_of(live.post(f"{SMALL}/batch", {"questions": []}))["code"] == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "status", "code"),
+    [
+        ("GET", "/api/v1/runs/nothing", {}, 404, "not_found"),
+        ("GET", "/api/v1/runs/smal/complete", {"params": QUESTION}, 404, "not_found"),
+        ("GET", "/api/v2/runs", {}, 404, "not_found"),
+        ("GET", "/static/../../settings.py", {}, 404, "not_found"),
+        ("GET", "/static/%2e%2e/settings.py", {}, 404, "not_found"),
+        ("GET", "/runs/small/nothing", {}, 404, "not_found"),
+        ("DELETE", "/api/v1/runs/small", {}, 405, "method_not_allowed"),
+        ("GET", "/api/v1/runs/small/batch", {}, 405, "method_not_allowed"),
+        ("POST", "/api/v1/runs/small/complete", {"content": b"{", "headers": JSON}, 400, "malformed"),
+        ("POST", "/api/v1/runs/small/complete", {"content": b"{}", "headers": TEXT}, 415, "not_json"),
+        ("POST", "/api/v1/runs/small/complete", {"content": b" " * (BODY_BYTES + 1)}, 413, "too_large"),
+        ("GET", "/api/v1/runs/small/entities", {"params": {"prefix": "x" * 9000}}, 414, "too_large"),
+        ("GET", "/api/v1/runs", {"headers": {"Host": "elsewhere.example"}}, 421, "wrong_host"),
+    ],
+)  # fmt: skip
+def test_errors_of_http_have_the_same_shape(live: Live, method: str, path: str, options: dict, status: int, code: str):
+    response = live.client.request(method, path, **options)
+    assert response.status_code == status
+    assert error_of(response)["code"] == code
+
+
+def test_a_body_without_a_declared_length_is_bounded_too(live: Live):
+    chunks = (b"x" * 65536 for _ in range(100))
+    response = live.client.post("/api/v1/runs/small/complete", content=chunks)
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/runs", "/api/v1/nothing", "/healthz", "/metrics", "/api/v1/docs"])
+def test_every_response_is_guarded(live: Live, path: str):
+    headers = live.client.get(path, headers={"Origin": "https://elsewhere.example"}).headers
+    assert headers["Content-Security-Policy"] == POLICY
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert len(headers["X-Request-ID"]) == 16
+    assert "Access-Control-Allow-Origin" not in headers
+    assert "Server" not in headers or "uvicorn" in headers["Server"]  # `foretime serve` leaves it out
+
+
+def test_with_a_token_nothing_is_told_without_it(live_with):
+    live = live_with(token=TOKEN)
+    assert live.get("/runs").status_code == 200
+    for given in ("", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xff"):
+        response = httpx.get(
+            f"http://127.0.0.1:{live.port}/api/v1/runs", headers={"Authorization": given.encode("latin-1")}
+        )
+        assert response.status_code == 401
+        assert response.headers["WWW-Authenticate"] == "Bearer"
+        assert error_of(response)["code"] == "unauthorized"
+    url = f"http://127.0.0.1:{live.port}"
+    assert httpx.get(f"{url}/metrics").status_code == 401
+    assert [httpx.get(f"{url}{path}").status_code for path in ("/", "/healthz", "/readyz")] == [200] * 3
+    assert live.client.get("/api/v1/runs", headers={"Host": "foretime.example"}).status_code == 200
+    assert live.found("/openapi.json")["security"] == [{"token": []}]
+
+
+def test_the_page_and_its_views_are_one_file(live: Live):
+    page = live.client.get("/")
+    assert page.headers["Content-Type"].startswith("text/html")
+    for path in ("/compare", "/runs/small", "/runs/small/complete", "/runs/small/explain", "/runs/small/report"):
+        assert live.client.get(path).content == page.content
+    again = live.client.get("/", headers={"If-None-Match": page.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_schema_has_examples_and_a_page_that_loads_nothing_from_elsewhere(live: Live):
+    schema = live.found("/openapi.json")
+    assert schema["openapi"].startswith("3.1")
+    assert schema["components"]["schemas"]["CompleteIn"]["examples"]
+    page = live.get("/docs").text
+    for path in schema["paths"]:
+        assert f"<code>{path}</code>" in page
+    assert "<script" not in page
+    assert "https://" not in page
+    for operations in schema["paths"].values():
+        for operation in operations.values():
+            assert operation["description"]
+
+
+def test_health_readiness_and_metrics(live: Live):
+    assert live.client.get("/healthz").json() == {"status": "ok"}
+    assert live.client.get("/readyz").json() == {"status": "ready", "runs": 2}
+    live.found(f"{SMALL}/complete", **QUESTION)
+    text = live.client.get("/metrics").text
+    assert 'foretime_requests_total{method="GET",route="/api/v1/runs/{run}/complete",status="200"}' in text
+    assert "foretime_runs 2.0" in text
+    assert "foretime_work_seconds_count" in text
