@@ -49,7 +49,7 @@ class Service:
         self.graphs = Lane("graphs", self.metrics, settings.queue)
         self.catalog = Catalog(folders, self.models, self.metrics)
         self.api = self._build()
-        self.app = Guard(self.api, settings, self.metrics)
+        self.app = Guard(self.api, settings, self.metrics, self.models)
 
     def _build(self) -> FastAPI:
         api = FastAPI(

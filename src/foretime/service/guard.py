@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from foretime.service.lanes import Lane
 from foretime.service.metrics import Metrics
 from foretime.service.problems import Problem, error_dict, error_response, overloaded
 from foretime.service.settings import API, BODY_BYTES, BODY_SECONDS, REQUESTS_AT_ONCE, URL_BYTES, Settings, is_loopback
@@ -32,6 +33,8 @@ HEADERS = [
     }.items()
 ]
 PROTECTED = (f"{API}/", "/metrics")
+ASKING = ("/complete", "/explain", "/batch", "/compare")
+"""The ends of paths that need a model."""
 UNNOTED = ("/healthz", "/readyz", "/metrics")
 """Routes that are asked every few seconds, and would fill the log."""
 log = logging.getLogger(__name__)
@@ -44,8 +47,8 @@ class _Gone(Exception):  # noqa: N818, no error
 class Guard:
     """Wraps the application. Nothing behind it sees a request that is too large, too slow or not allowed."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
-        self.app, self._settings, self._metrics = app, settings, metrics
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, models: Lane) -> None:
+        self.app, self._metrics, self._models = app, metrics, models
         self._token = None if settings.token is None else settings.token.encode()
         self._under_way = 0
 
@@ -103,6 +106,8 @@ class Guard:
             self._check_host(_value(headers, b"host"))
         elif scope["path"].startswith(PROTECTED):
             self._check_token(_value(headers, b"authorization"))
+        if scope["path"].startswith(API) and scope["path"].endswith(ASKING):
+            self._models.check_room()  # a refusal should cost as little as it can
         declared = _value(headers, b"content-length")
         if declared.isdigit() and len(declared) < 20 and int(declared) > BODY_BYTES:
             raise _too_large()

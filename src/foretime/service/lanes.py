@@ -78,11 +78,16 @@ class Lane:
             self._metrics.refused.labels("too_slow").inc()
             raise Problem(503, "too_slow", f"no answer within {deadline:g} s; ask again later", 5) from None
 
+    def check_room(self) -> None:
+        """Raise a problem if nothing more may wait."""
+        if self._closing or len(self._jobs) >= self._most:
+            self._metrics.refused.labels("overloaded").inc()
+            raise overloaded(len(self._jobs) * self._mean)
+
     def _put(self, job: _Job, bounded: bool) -> None:
         with self._changed:
-            if self._closing or (bounded and len(self._jobs) >= self._most):
-                self._metrics.refused.labels("overloaded").inc()
-                raise overloaded(len(self._jobs) * self._mean)
+            if bounded or self._closing:
+                self.check_room()
             self._jobs.append(job)
             self._metrics.waiting.labels(self.name).set(len(self._jobs))
             self._changed.notify_all()
