@@ -68,7 +68,7 @@ export function factSentence(fact, open = null, answer = null) {
     part("subject", "who", fact.subject), " ",
     part("predicate", "what", fact.predicate), " ",
     part("object", "who", fact.object),
-    h("span", { class: "when" }, isInterval(fact) ? ", " : " on ", part("time", "", hasTime(fact) ? humanWhen(fact) : null)),
+    h("span", { class: "when" }, before(fact), part("time", "", hasTime(fact) ? humanWhen(fact) : null)),
   );
 }
 
@@ -88,7 +88,11 @@ export function openPieces(question) {
 }
 
 export const hasTime = (fact) => Boolean(fact.time || fact.start || fact.end);
-const isInterval = (fact) => Boolean(!fact.time && (fact.start || fact.end));
+
+function before(fact) {
+  if (!fact.time) return fact.start || fact.end ? ", " : " on ";
+  return /^\d{4,}-\d\d-\d\d/.test(fact.time) ? " on " : " in ";
+}
 
 /** Return a rule as a sentence: `If A Make a visit B, then at the same time B Host a visit A.` */
 export function ruleSentence(rule) {

@@ -9,8 +9,13 @@ const HEIGHT = 14;
 /** Return the class of a term, which gives it its colour. */
 export const termClass = (name) => (KNOWN.includes(name) ? `term-${name}` : "term-other");
 
-/** Return what a term is called: the second stage's share has a longer name than `combiner`. */
-export const termName = (name) => (name === "combiner" ? "second stage" : name);
+/**
+ * Return the terms that a bar is split into.
+ *
+ * A second stage scores on a scale of its own. What an answer has as `combiner` is only the step from one scale to the
+ * other, which says nothing by its size; the bar is that of the first stage then.
+ */
+export const split = ({ combiner, ...terms }) => terms;
 
 /** Return how far left and right of zero the terms of all answers reach. */
 export function reach(all) {
@@ -42,15 +47,16 @@ export function splitBar(terms, scale = reach([terms])) {
 
 /** Return the legend of terms: their swatches and names. */
 export function termLegend(names) {
-  return h("ul", { class: "legend" }, names.map((name) => h("li", {}, swatch(name), termName(name))));
+  return h("ul", { class: "legend" }, names.map((name) => h("li", {}, swatch(name), name)));
 }
 
-/** Return the terms as numbers, each beside its swatch. */
-export function termNumbers(terms) {
+/** Return the terms as numbers, each beside its swatch, and the score of a second stage if there is one. */
+export function termNumbers(terms, secondStage = null) {
   return h(
     "ul",
     { class: "term-numbers" },
-    Object.entries(terms).map(([name, value]) => h("li", {}, swatch(name), h("span", {}, termName(name)), h("b", {}, number(value, true)))),
+    Object.entries(terms).map(([name, value]) => h("li", {}, swatch(name), h("span", {}, name), h("b", {}, number(value, true)))),
+    secondStage !== null && h("li", { title: "The score of the second stage, which orders the answers" }, h("span", {}, "second stage"), h("b", {}, number(secondStage))),
   );
 }
 
@@ -81,5 +87,5 @@ function sum(terms) {
 }
 
 function inWords(terms) {
-  return Object.entries(terms).map(([name, value]) => `${termName(name)} ${number(value)}`).join(", ");
+  return Object.entries(terms).map(([name, value]) => `${name} ${number(value)}`).join(", ");
 }

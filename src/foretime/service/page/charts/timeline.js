@@ -59,7 +59,7 @@ function draw(width, { lanes, asked, range, tell, from, to, name }) {
   const x = (at) => left + ((at - first) / (last - first || 1)) * (width - left - right);
   const svg = s("svg", { viewBox: `0 0 ${width} ${bottom + AXIS + 4}`, width, height: bottom + AXIS + 4, role: "group", "aria-label": `Timeline: ${name}` });
   svg.append(...axis(first, last, x, { top, bottom, width: width - left - right, dated: isDated(range.first) }));
-  svg.append(...asked.map((label) => askedLine(x(position(label)), top, bottom, label, width)));
+  svg.append(askedLines(asked, x, top, bottom, width));
   const marks = [];
   lanes.forEach((one, index) => {
     const middle = top + index * lane + (wide ? lane / 2 : lane - 13);
@@ -87,18 +87,20 @@ function axis(first, last, x, { top, bottom, width, dated }) {
       "g",
       { class: "tick" },
       s("line", { x1: x(at), x2: x(at), y1: top, y2: bottom + 4 }),
-      s("text", { x: x(at), y: bottom + 18, "text-anchor": "middle" }, text),
+      s("text", { x: Math.max(x(at), 16), y: bottom + 18, "text-anchor": "middle" }, text),
     ),
   );
 }
 
-function askedLine(x, top, bottom, label, width) {
-  const anchor = x < 90 ? "start" : x > width - 90 ? "end" : "middle";
+function askedLines(asked, x, top, bottom, width) {
+  const places = asked.map((label) => x(position(label)));
+  const middle = places.reduce((all, one) => all + one, 0) / places.length;
+  const anchor = middle < 90 ? "start" : middle > width - 90 ? "end" : "middle";
   return s(
     "g",
     { class: "asked" },
-    s("line", { x1: x, x2: x, y1: top - 6, y2: bottom + 4 }),
-    s("text", { x, y: top - 10, "text-anchor": anchor }, `asked: ${humanTime(label, true)}`),
+    places.map((at) => s("line", { x1: at, x2: at, y1: top - 6, y2: bottom + 4 })),
+    s("text", { x: middle, y: top - 10, "text-anchor": anchor }, `asked: ${asked.map((label) => humanTime(label, true)).join(" – ")}`),
   );
 }
 

@@ -14,13 +14,13 @@ let made = 0;
  */
 export function combobox({ label, name, value = "", placeholder = "", suggest, changed = () => {}, chosen = () => {} }) {
   const id = `combobox-${++made}`;
-  const list = h("ul", { id: `${id}-list`, role: "listbox", "aria-label": label, hidden: true });
+  const list = h("ul", { id: `${id}-list`, role: "listbox", "aria-label": `Suggestions for ${label}`, hidden: true });
   const input = h("input", {
     id, name, placeholder, value, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false",
     autocapitalize: "off", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": `${id}-list`,
   });
   const status = h("span", { class: "unseen", role: "status" });
-  const clear = h("button", { type: "button", class: "clear", "aria-label": `Leave ${label.toLowerCase()} open`, onclick: () => set("", true) }, "×");
+  const clear = h("button", { type: "button", class: "clear", "aria-label": `Clear ${label}`, onclick: () => set("", true) }, "×");
   const element = h("div", { class: "field combobox" }, h("label", { for: id }, label), h("div", { class: "box" }, input, clear, list), status);
   let active = -1;
   let asked = 0;

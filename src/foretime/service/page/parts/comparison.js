@@ -1,6 +1,6 @@
 // Two answers side by side: what each summand gives to the one and to the other.
 
-import { reach, signedBar, splitBar, termClass, termName, termNumbers } from "../charts/split_bar.js";
+import { reach, signedBar, splitBar, termClass, termNumbers } from "../charts/split_bar.js";
 import { h } from "../dom.js";
 import { answerName, counted, number, ordinal, percent } from "../words.js";
 import { section } from "./frame.js";
@@ -53,7 +53,7 @@ function line(row, all) {
   return h(
     "tr",
     {},
-    h("td", {}, known !== "term-other" && h("i", { class: `swatch ${known}`, "aria-hidden": "true" }), termName(row.name)),
+    h("td", {}, known !== "term-other" && h("i", { class: `swatch ${known}`, "aria-hidden": "true" }), row.name),
     h("td", { class: "figure" }, number(row.answer)),
     h("td", { class: "figure" }, number(row.rival)),
     h("td", { class: "bar-cell" }, signedBar(row.difference, all)),

@@ -51,8 +51,21 @@ export function trouble(problem) {
     h("p", { class: "state-title" }, message),
     problem.fields?.length > 0 && h("ul", {}, problem.fields.map((one) => h("li", {}, h("code", {}, one.field), `: ${one.message}`))),
     h("p", {}, (HINTS[problem.code] ?? "") + wait),
+    repairs(message),
     problem.status !== 422 && h("button", { type: "button", class: "button", onclick: again }, "Try again"),
   );
+}
+
+/** Return links to the same view with a misspelt name put right, where the service has told which ones are near. */
+function repairs(message) {
+  const found = /^unknown \w+ ('[^']*'|"[^"]*"); did you mean (.+)\?/.exec(message);
+  if (!found) return null;
+  const [wrong, near] = [found[1].slice(1, -1), [...found[2].matchAll(/'([^']*)'|"([^"]*)"/g)].map((one) => one[1] ?? one[2])];
+  const links = near.map((name) => {
+    const query = new URLSearchParams([...new URLSearchParams(location.search)].map(([key, value]) => [key, value === wrong ? name : value]));
+    return h("a", { class: "chip", href: `${location.pathname}?${query}` }, name);
+  });
+  return h("p", { class: "chips" }, links);
 }
 
 function again() {

@@ -14,7 +14,7 @@ export function timeField({ label, name, value = "", run, changed = () => {} }) 
   const last = run.forecasts ? null : run.last;
   const input = h("input", { id, name, type, value, min: run.first, max: last, placeholder: "?", autocomplete: "off" });
   const hint = `${humanTime(run.first, true)} – ${humanTime(run.last, true)}${run.forecasts ? " and later" : ""}`;
-  const clear = h("button", { type: "button", class: "clear", "aria-label": `Leave ${label.toLowerCase()} open`, onclick: () => set("") }, "×");
+  const clear = h("button", { type: "button", class: "clear", "aria-label": `Clear ${label}`, onclick: () => set("") }, "×");
   const element = h(
     "div",
     { class: "field time-field" },

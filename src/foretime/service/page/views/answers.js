@@ -1,7 +1,7 @@
 // The ranked answers to a question.
 
 import { address, ask, runPath } from "../api.js";
-import { reach, splitBar, termLegend, termNumbers } from "../charts/split_bar.js";
+import { reach, split, splitBar, termLegend, termNumbers } from "../charts/split_bar.js";
 import { h } from "../dom.js";
 import { go } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
@@ -9,7 +9,9 @@ import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
 import { answerName, asked, factSentence, openPieces, percent, questionOf } from "../words.js";
 
-export function answersView({ run, path, query, signal }) {
+const NARROW = matchMedia("(max-width: 640px)");
+
+export function answersView({ run, runs, path, query, signal }) {
   const question = questionOf(query);
   const open = openPieces(question)[0];
   const found = ask(path, query, signal);
@@ -18,14 +20,17 @@ export function answersView({ run, path, query, signal }) {
     changed.set(name, value);
     go(address(path, changed));
   };
+  const head = heading(h("span", {}, h("small", { class: "kicker" }, asked(open)), factSentence(question, open)), { path, parameters: query });
+  const form = questionForm(run, question);
+  const rival = runs.find((other) => other !== run && other.data === run.data);
   return [
-    questionForm(run, question),
-    heading(h("span", {}, h("small", { class: "kicker" }, asked(open)), factSentence(question, open)), { path, parameters: query }),
+    NARROW.matches ? [head, h("details", { class: "card ask-again" }, h("summary", {}, "Change the question"), form)] : [form, head],
     h(
       "div",
       { class: "choices" },
       chooser("Show", ["5", "10", "25", "50", "100"].map((many) => [many, `${many} answers`]), query.get("top") ?? "10", change("top")),
       chooser("Known answers", [["mark", "marked"], ["hide", "left out"]], query.get("known") ?? "mark", change("known")),
+      rival && h("a", { class: "quiet", href: address("/compare", { ...question, left: run.name, right: rival.name }) }, "Ask another run too"),
     ),
     section(null, later(found, (value) => answerList(run, question, value), lines(10, "tall"))),
   ];
@@ -34,10 +39,12 @@ export function answersView({ run, path, query, signal }) {
 /** Return the list of answers of a response, each a link to its reasons. */
 export function answerList(run, question, { piece, answers, note }) {
   if (answers.length === 0) return empty("No answer is left", "Train and valid know every one; show the known answers too.");
-  const scale = reach(answers.map((answer) => answer.terms));
+  const scale = reach(answers.map((answer) => split(answer.terms)));
+  const stages = answers.some((answer) => "combiner" in answer.terms);
+  const reading = stages ? "the score of the first stage, split; a second stage orders the best" : "the score, split; left of the line speaks against";
   return [
     note && h("p", { class: "note" }, note),
-    h("div", { class: "legend-line" }, termLegend(Object.keys(answers[0].terms)), h("span", { class: "note" }, "the score, split; left of the line speaks against")),
+    h("div", { class: "legend-line" }, termLegend(Object.keys(split(answers[0].terms))), h("span", { class: "note" }, reading)),
     h("ol", { class: "answers" }, answers.map((answer) => answerRow(run, question, piece, answer, scale))),
   ];
 }
@@ -53,8 +60,8 @@ function answerRow(run, question, piece, answer, scale) {
       h("span", { class: "rank" }, String(answer.rank)),
       h("span", { class: "name" }, answerName(answer.name, piece), knownBadge(answer.known)),
       confidenceCell(answer.confidence),
-      splitBar(answer.terms, scale),
-      termNumbers(answer.terms),
+      splitBar(split(answer.terms), scale),
+      termNumbers(split(answer.terms), "combiner" in answer.terms ? answer.score : null),
       h("span", { class: "go" }, "why"),
     ),
   );
@@ -67,7 +74,7 @@ export function knownBadge(split) {
 }
 
 function confidenceCell(confidence) {
-  if (confidence === null) return h("span", { class: "confidence", title: "Known already: it needs no prediction" }, "known");
+  if (confidence === null) return h("span", { class: "confidence none", title: "Known already: it needs no prediction" }, "–");
   const meter = h("i", { class: "meter", "aria-hidden": "true" }, h("i"));
   meter.firstChild.style.width = `${(confidence * 100).toFixed(1)}%`;
   return h("span", { class: "confidence", title: "Calibrated confidence, among the answers that are not known yet" }, percent(confidence), meter);

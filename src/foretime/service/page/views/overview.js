@@ -14,7 +14,7 @@ export function overviewView({ run, path, signal }) {
   const about = ask(runPath(run.name), {}, signal);
   const more = ask(runPath(run.name, "facts"), { split: "test", order: "latest", limit: 40 }, signal).catch(() => ({ facts: [] }));
   return [
-    heading("What happened, or will?", { path, lead: "Name three of who, what, to whom and when. The run ranks what may be the fourth, and says why." }),
+    heading(run.forecasts ? "What happened, or will?" : "What else happened?", { path, lead: "Name three of who, what, to whom and when. The run ranks what may be the fourth, and says why." }),
     questionForm(run),
     section(
       "Try one",

@@ -77,7 +77,7 @@ function ruleItem(run, rule, open, signal) {
       {},
       h("span", { class: "confidence" }, percent(rule.confidence), meter),
       h("span", { class: "sentence" }, ruleSentence(rule)),
-      h("span", { class: "note" }, `${count(rule.support)} of ${count(rule.body_count)}`, h("br"), rule.pattern.replace("_", " ")),
+      h("span", { class: "note counts" }, h("span", {}, `${count(rule.support)} of ${count(rule.body_count)}`), h("span", {}, rule.pattern.replace("_", " "))),
     ),
     body,
   );

@@ -1,0 +1,284 @@
+"""What people do on the page: ask, read why, compare, browse; and what happens when something is wrong."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from explorer_service import Explorer, served
+
+VIEWS = ["", "/complete", "/explain", "/timeline", "/neighbours", "/facts", "/rules", "/report"]
+
+
+def question(fact: dict[str, str], piece: str = "object") -> dict[str, str]:
+    return {name: value for name, value in fact.items() if name != piece}
+
+
+def parameters_of(view: str, fact: dict[str, str]) -> dict[str, str]:
+    if view == "/complete":
+        return question(fact)
+    if view == "/explain":
+        return {**fact, "piece": "object"}
+    return {"entity": fact["subject"]} if view in ("/timeline", "/neighbours", "/facts") else {}
+
+
+def field(page: Any, name: str) -> Any:
+    return page.locator(f"input[name={name}]")
+
+
+def names(page: Any) -> list[str]:
+    return [
+        text.strip()
+        for text in page.locator(".answer .name").evaluate_all("all => all.map(one => one.firstChild.textContent)")
+    ]
+
+
+def test_one_run_is_shown_at_once_with_questions_to_try(explorer: Explorer, run: str) -> None:
+    page = explorer.open("/")
+    page.wait_for_url(f"**/runs/{run}")
+    explorer.settle()
+    explorer.picture("overview")
+    page.locator(".examples li").first.get_by_text("To whom?").click()
+    page.wait_for_selector(".answer")
+    assert len(names(page)) == 10
+
+
+def test_question_is_asked_by_keyboard_alone(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    page = explorer.open(f"/runs/{run}")
+    field(page, "subject").focus()
+    page.keyboard.type(fact["subject"][:4])
+    page.wait_for_selector("[role=option]")
+    assert page.get_by_role("combobox", name="Subject").get_attribute("aria-expanded") == "true"
+    while page.locator("[role=option][aria-selected=true] span").all_text_contents() != [fact["subject"]]:
+        page.keyboard.press("ArrowDown")
+    explorer.picture("autocomplete")
+    page.keyboard.press("Enter")
+    assert field(page, "subject").input_value() == fact["subject"]
+    field(page, "predicate").fill(fact["predicate"])
+    field(page, "time").fill(fact["time"])
+    field(page, "time").press("Enter")
+    page.wait_for_selector(".answer")
+    answers = explorer.twin()["answers"]
+    assert names(page) == [answer["name"] for answer in answers]
+    assert page.locator(".answer .split-bar").count() == len(answers)
+    explorer.picture("answers")
+
+
+def test_dates_are_limited_to_the_graph(explorer: Explorer, run: str) -> None:
+    about = explorer.json("/runs")["runs"][0]
+    date = field(explorer.open(f"/runs/{run}"), "time")
+    assert (date.get_attribute("min"), date.get_attribute("max")) == (about["first"], about["last"])
+
+
+def test_too_little_of_a_question_is_said_where_it_is_asked(explorer: Explorer, run: str) -> None:
+    page = explorer.open(f"/runs/{run}")
+    page.get_by_role("button", name="Ask").click()
+    assert "Fill in all but one" in page.locator(".hint").inner_text()
+    assert page.evaluate("() => document.activeElement.name") == "subject"
+
+
+@pytest.mark.parametrize("piece", ["subject", "predicate", "object", "time"])
+def test_any_piece_may_be_left_open(explorer: Explorer, run: str, fact: dict[str, str], piece: str) -> None:
+    page = explorer.open(f"/runs/{run}/complete", **question(fact, piece))
+    shown = page.locator(".answer").count()
+    assert shown == len(explorer.twin()["answers"]) > 0
+
+
+def test_known_answers_are_marked_and_can_be_left_out(explorer: Explorer, run: str) -> None:
+    known = explorer.json(f"/runs/{run}/facts", split="train", limit="1")["facts"][0]
+    asked = {name: known[name] for name in ("subject", "predicate", "time")}
+    page = explorer.open(f"/runs/{run}/complete", **asked, top="100")
+    assert page.locator(".badge.known-train").count() > 0
+    page.get_by_label("Known answers").select_option("hide")
+    page.wait_for_url("**known=hide**")
+    explorer.settle()
+    assert page.locator(".badge.known-train").count() == 0
+
+
+def test_answer_is_explained_by_rules_timeline_and_graph(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    page = explorer.open(f"/runs/{run}/complete", **question(fact))
+    name = names(page)[0]
+    page.locator(".answer").first.click()
+    page.wait_for_selector(".reason")
+    explorer.settle()
+    why = explorer.twin()
+    assert page.locator("h1 .answer-piece").inner_text() == name == why["answer"]
+    assert page.locator(".reason").count() == len(why["reasons"])
+    assert page.locator(".reason[open] .graph .node").count() > 0
+    numbered = page.locator(".reason[open] .events li").count()
+    assert page.locator(".reason[open] .graph .link").count() == numbered == min(6, len(why["reasons"][0]["events"]))
+    explorer.picture("why")
+    page.locator(".reason").nth(1).locator("summary").first.click()
+    page.wait_for_url("**#reason=2")
+
+
+def test_timeline_tells_marks_apart_by_shape_and_is_walked_by_keys(explorer: Explorer, run: str) -> None:
+    page = explorer.open(f"/runs/{run}/explain", **busy_pair(explorer, run))
+    assert page.locator(".timeline .asked line").count() == 1
+    shapes = page.locator(".timeline .mark").evaluate_all(
+        "all => all.map(one => [one.getAttribute('class'), one.tagName])"
+    )
+    drawn = {name.split("-")[1]: tag for name, tag in shapes}
+    assert {"cause": "circle", "companion": "path", "effect": "rect"}.items() >= drawn.items()
+    assert len(drawn) > 1
+    page.locator(".timeline .event[tabindex='0']").focus()
+    first = page.locator(".caption").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".caption").inner_text() != first
+
+
+def busy_pair(explorer: Explorer, run: str) -> dict[str, str]:
+    """A fact in the middle of many events between the same two."""
+    entity = explorer.json(f"/runs/{run}/entities", limit="1")["names"][0]["name"]
+    other = explorer.json(f"/runs/{run}/neighbours", entity=entity, limit="1")["neighbours"][0]["name"]
+    facts = explorer.json(f"/runs/{run}/facts", entity=entity, other=other)["facts"]
+    middle = facts[len(facts) // 2]
+    return {name: middle[name] for name in ("subject", "predicate", "object", "time")} | {"piece": "object"}
+
+
+def test_two_answers_are_compared(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    page = explorer.open(f"/runs/{run}/explain", **fact, piece="object")
+    page.locator(".card", has_text="Compare with another answer").locator(".chip").first.click()
+    page.wait_for_selector(".differences")
+    explorer.settle()
+    differences = explorer.twin()["differences"]
+    assert page.locator(".differences").first.locator("tbody tr").count() == len(differences["terms"])
+    assert "rival=" in page.url
+    explorer.picture("compare")
+
+
+def test_entity_is_browsed(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    page = explorer.open(f"/runs/{run}/timeline")
+    field(page, "entity").fill(fact["subject"])
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**entity=**")
+    explorer.settle()
+    assert page.locator("h1").inner_text() == fact["subject"]
+    assert page.locator(".histogram .bin").count() > 1
+    explorer.picture("entity")
+    page.get_by_role("link", name="Neighbours", exact=True).click()
+    page.wait_for_selector(".neighbours li")
+    explorer.picture("neighbours")
+    page.locator(".neighbours .figure").first.click()
+    page.wait_for_selector(".facts li")
+    explorer.picture("facts")
+    assert page.locator(".facts li").count() == min(50, explorer.twin()["total"])
+
+
+def test_rules_are_filtered_and_grounded(explorer: Explorer, run: str) -> None:
+    page = explorer.open(f"/runs/{run}/rules", sort="support")
+    page.get_by_label("Pattern").select_option("accompanies")
+    page.wait_for_url("**pattern=accompanies**")
+    explorer.settle()
+    rules = explorer.twin()["rules"]
+    assert page.locator(".rule").count() == len(rules) > 0
+    page.locator(".rule summary").first.click()
+    page.wait_for_selector(".groundings > li")
+    assert f"#rule={rules[0]['id']}" in page.url
+    assert "If A" in page.locator(".rule .sentence").first.inner_text()
+    explorer.picture("rules")
+    page.reload()
+    page.wait_for_selector(".groundings > li")
+
+
+def test_no_rule_fits_and_the_way_back(explorer: Explorer, run: str) -> None:
+    page = explorer.open(f"/runs/{run}/rules", min_support="1000000")
+    page.get_by_role("link", name="show all rules").click()
+    page.wait_for_selector(".rule")
+
+
+def test_report_has_metrics_by_predicate_and_curves(explorer: Explorer, run: str) -> None:
+    page = explorer.open(f"/runs/{run}/report")
+    assert page.locator(".curve").count() > 1
+    page.get_by_role("button", name="MRR").click()
+    shown = page.locator("[aria-label='Metrics by predicate'] tbody tr td:nth-child(3)").all_inner_texts()
+    assert [float(text) for text in shown] == sorted((float(text) for text in shown), reverse=True)
+    explorer.picture("report")
+
+
+def test_misspelt_name_is_an_error_that_helps(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    wrong = question(fact) | {"subject": fact["subject"] + "x"}
+    page = explorer.open(f"/runs/{run}/complete", **wrong)
+    assert "did you mean" in page.get_by_role("alert").inner_text()
+    explorer.picture("error")
+    page.get_by_role("alert").get_by_role("link", name=fact["subject"], exact=True).click()
+    page.wait_for_selector(".answer")
+
+
+def test_unknown_run_is_an_error_with_the_bar_still_there(explorer: Explorer) -> None:
+    page = explorer.open("/runs/nothing/report")
+    assert "no run" in page.get_by_role("alert").inner_text()
+    assert page.locator("#places a").count() == 4
+
+
+def test_service_that_is_gone_is_told_and_can_be_tried_again(explorer: Explorer, run: str) -> None:
+    page = explorer.open(f"/runs/{run}")
+    page.route("**/api/**", lambda route: route.abort())
+    page.get_by_role("link", name="Report").click()
+    assert "does not answer" in page.get_by_role("alert").inner_text()
+    page.unroute("**/api/**")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".curve")
+
+
+def test_names_are_shown_and_never_run(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    name = "<img src=x onerror=alert(1)>"
+    answer = {
+        "rank": 1,
+        "name": name,
+        "score": 1.0,
+        "confidence": 0.5,
+        "known": None,
+        "terms": {"event": 1.0},
+        "bars": {},
+    }
+    told = {"run": run, "question": question(fact), "piece": "object", "answers": [answer], "note": name}
+    explorer.page.route("**/api/v1/runs/*/complete*", lambda route: route.fulfill(json=told))
+    page = explorer.open(f"/runs/{run}/complete", **question(fact))
+    assert names(page) == [name]
+    assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize(
+    "explorer", [("phone", "light"), ("tablet", "light"), ("phone", "dark"), ("desktop", "dark")], indirect=True
+)
+def test_every_view_fits_its_window(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    width = explorer.page.viewport_size["width"]
+    dark = explorer.page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
+    for view in VIEWS:
+        explorer.open(f"/runs/{run}{view}", **parameters_of(view, fact))
+        assert explorer.overflow() <= 0, view
+        explorer.picture(f"{view.strip('/') or 'overview'}-{width}{'-dark' if dark else ''}")
+
+
+@pytest.mark.parametrize("view", ["", "/complete", "/report"])
+def test_nothing_jumps_while_a_view_is_loaded(explorer: Explorer, run: str, fact: dict[str, str], view: str) -> None:
+    explorer.page.add_init_script(
+        "window.moved = 0; new PerformanceObserver((list) => {"
+        "for (const one of list.getEntries()) window.moved += one.value; })"
+        ".observe({type: 'layout-shift', buffered: true});"
+    )
+    page = explorer.open(f"/runs/{run}{view}", **parameters_of(view, fact))
+    assert page.evaluate("() => window.moved") < 0.1
+
+
+def test_going_back_shows_what_was_there(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    page = explorer.open(f"/runs/{run}/complete", **question(fact))
+    before = names(page)
+    page.locator(".answer").first.click()
+    page.wait_for_selector(".reason")
+    page.go_back()
+    page.wait_for_selector(".answer")
+    assert names(page) == before
+    assert field(page, "subject").input_value() == fact["subject"]
+
+
+def test_token_is_asked_for(browser: Any, evidence_run: Path, pictures: Path) -> None:
+    token = "a-token-of-enough-letters"
+    with served(evidence_run, FORETIME_TOKEN=token) as url:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{url}/runs/{evidence_run.name}/report")
+        page.get_by_label("Whoever started it").fill(token)
+        page.get_by_role("button", name="Go on").click()
+        page.wait_for_selector(".curve", timeout=20_000)
+        context.close()
