@@ -3,6 +3,7 @@
 import { drawn, s } from "../dom.js";
 import { humanTime, isDated, position, ticks } from "../times.js";
 import { count, counted } from "../words.js";
+import { walk } from "./walking.js";
 
 const HEIGHT = 150;
 
@@ -17,12 +18,14 @@ function draw(width, bins, href) {
   const size = (width - left - right) / bins.length;
   const [first, last] = [position(bins[0].start), position(bins.at(-1).end)];
   const x = (at) => left + ((at - first) / (last - first + 1)) * (width - left - right);
+  const bars = bins.map((bin, index) => bar(bin, left + index * size, size, top, bottom, most, href));
+  walk(bars.filter((one) => one.tagName === "a"));
   return s(
     "svg",
     { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "group", "aria-label": "Facts over time" },
     s("line", { class: "guide", x1: left, x2: width - right, y1: top, y2: top }),
     s("text", { class: "guide-text", x: left, y: top - 5 }, `${counted(most, "fact")}`),
-    bins.map((bin, index) => bar(bin, left + index * size, size, top, bottom, most, href)),
+    bars,
     s("line", { class: "base", x1: left, x2: width - right, y1: bottom, y2: bottom }),
     ticks(first, last, Math.max(2, width / 80), isDated(bins[0].start)).map(({ at, text }) =>
       s("text", { class: "tick-text", x: x(at), y: bottom + 17, "text-anchor": x(at) < 30 ? "start" : x(at) > width - 30 ? "end" : "middle" }, text)),

@@ -56,7 +56,7 @@ export function termNumbers(terms, secondStage = null) {
     "ul",
     { class: "term-numbers" },
     Object.entries(terms).map(([name, value]) => h("li", {}, swatch(name), h("span", {}, name), h("b", {}, number(value, true)))),
-    secondStage !== null && h("li", { title: "The score of the second stage, which orders the answers" }, h("span", {}, "second stage"), h("b", {}, number(secondStage))),
+    secondStage !== null && h("li", { title: "The score of the second stage, which orders the answers" }, h("span", {}, "2nd stage"), h("b", {}, number(secondStage))),
   );
 }
 

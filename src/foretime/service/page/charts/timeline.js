@@ -4,6 +4,7 @@ import { drawn, h, replace, s } from "../dom.js";
 import { humanTime, humanWhen, isDated, position, ticks } from "../times.js";
 import { count, counted } from "../words.js";
 import { shape } from "./marks.js";
+import { walk } from "./walking.js";
 
 const LANES = 9;
 const WIDE = 620;
@@ -71,7 +72,7 @@ function draw(width, { lanes, asked, range, tell, from, to, name }) {
     }
   });
   marks.sort((one, other) => one.at - other.at);
-  svg.append(...marks.map((mark) => mark.element));
+  svg.append(...[...marks].sort((one, other) => one.height - other.height).map((mark) => mark.element));
   walk(marks.map((mark) => mark.element));
   return svg;
 }
@@ -123,23 +124,8 @@ function markOf(event, x, y, tell) {
     s("circle", { class: "target", cx: at, cy: y, r: 9 }),
     shape(event.mark, at, y, event.used ? 5.5 : 4.5),
   );
-  return { at: event.at, element };
-}
-
-/** Let the arrow keys move through elements, of which one is reached by the tab key. */
-function walk(elements) {
-  elements[0]?.setAttribute("tabindex", "0");
-  elements.forEach((element, index) =>
-    element.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      const next = step && elements[index + step];
-      if (!next) return;
-      event.preventDefault();
-      element.setAttribute("tabindex", "-1");
-      next.setAttribute("tabindex", "0");
-      next.focus();
-    }),
-  );
+  const height = (event.used ? 2 : 0) + (event.mark === "companion" ? 1 : 0) + (event.own ? 4 : 0);
+  return { at: event.at, height, element };
 }
 
 function wordsOf(event) {

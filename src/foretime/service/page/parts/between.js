@@ -11,7 +11,8 @@ import { chooser } from "./frame.js";
 import { block, empty, later } from "./states.js";
 
 const MOST = 500;
-const WINDOWS = [["", "the whole graph"], ["180", "± 180 days"], ["60", "± 60 days"], ["14", "± 14 days"]];
+const MANY = 80;
+const WINDOWS = [["all", "the whole graph"], ["180", "± 180 days"], ["60", "± 60 days"], ["14", "± 14 days"]];
 const DAY = 86_400_000;
 
 /** Return the timeline between the two entities of an explained fact. */
@@ -43,11 +44,12 @@ function draw(run, why, { total, facts }) {
     keepShown("window", days);
     show(days);
   };
-  show(shown().get("window") ?? "");
+  const initial = shown().get("window") ?? (isDated(run.first) && events.length > MANY ? "60" : "all");
+  show(initial);
   return [
     h("div", { class: "legend-line" }, markLegend(), h("ul", { class: "legend" }, h("li", {}, h("i", { class: "swatch faint" }), "faint: grounds no reason told here"),
         events.some((event) => event.own) && h("li", {}, h("i", { class: "swatch own" }), "the fact itself")),
-      isDated(run.first) && chooser("Show", WINDOWS, shown().get("window") ?? "", choose)),
+      isDated(run.first) && chooser("Show", WINDOWS, initial, choose)),
     box,
     h("p", { class: "note" }, counted(total, "event"), total > MOST ? `, of which the first ${MOST} are shown. ` : ". ", browse),
   ];
@@ -61,7 +63,7 @@ function chartOf(run, question, events, asked, days) {
 }
 
 function windowOf(run, asked, days) {
-  if (!days) return { first: run.first, last: run.last };
+  if (Number.isNaN(days)) return { first: run.first, last: run.last };
   const at = position(asked);
   const label = (day) => new Date(day * DAY).toISOString().slice(0, 10);
   return { first: label(Math.max(at - days, position(run.first))), last: label(Math.min(at + days, Math.max(at, position(run.last)))) };

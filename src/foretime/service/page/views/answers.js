@@ -20,7 +20,7 @@ export function answersView({ run, runs, path, query, signal }) {
     changed.set(name, value);
     go(address(path, changed));
   };
-  const head = heading(h("span", {}, h("small", { class: "kicker" }, asked(open)), factSentence(question, open)), { path, parameters: query });
+  const head = heading(h("span", {}, h("small", { class: "kicker" }, asked(open)), " ", factSentence(question, open)), { path, parameters: query });
   const form = questionForm(run, question);
   const rival = runs.find((other) => other !== run && other.data === run.data);
   return [

@@ -23,7 +23,7 @@ export function compareView({ runs, query, signal }) {
   const parameters = { ...question, left: left.name, right: right.name, top: query.get("top"), known: query.get("known") };
   return [
     questionForm(left, question, to),
-    heading(ready ? h("span", {}, h("small", { class: "kicker" }, asked(open[0])), factSentence(question, open[0])) : "One question to two runs", ready ? { path: "/compare", parameters } : { path: "/runs" }),
+    heading(ready ? h("span", {}, h("small", { class: "kicker" }, asked(open[0])), " ", factSentence(question, open[0])) : "One question to two runs", ready ? { path: "/compare", parameters } : { path: "/runs" }),
     h("div", { class: "choices" }, chooser("Left", names, left.name, pick("left")), chooser("Right", names, right.name, pick("right"))),
     ready
       ? later(ask("/compare", parameters, signal), (found) => both(left, right, question, found), [lines(10, "tall")])

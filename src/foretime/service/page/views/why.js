@@ -17,7 +17,7 @@ export function whyView({ run, path, query, signal }) {
   const question = questionOf(query);
   const found = ask(path, query, signal);
   const piece = query.get("piece") ?? "object";
-  const title = h("span", {}, h("small", { class: "kicker" }, query.get("rival") ? "Why, and why not" : "Why?"), factSentence(question, piece, question[piece] ?? null));
+  const title = h("span", {}, h("small", { class: "kicker" }, query.get("rival") ? "Why, and why not" : "Why?"), " ", factSentence(question, piece, question[piece] ?? null));
   return [
     heading(title, { path, parameters: query }),
     later(found, (why) => told(run, why, query, signal), [lines(3), block("chart-block"), lines(6, "tall")]),
