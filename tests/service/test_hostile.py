@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 REAL: list[str] = []
 """Names and times of the graph; the test fills it."""
 REQUESTS = 1_000
-EXAMPLES = 12
+EXAMPLES = 8
 GROWTH_AT_MOST = 40e6
 SIGNS = [
     "é",

@@ -81,6 +81,18 @@ def test_a_full_queue_is_a_503_with_the_time_to_come_back(live_with):
     assert live.get(SMALL, **QUESTION).status_code == 200
 
 
+def test_no_more_batches_are_held_than_memory_allows(live_with):
+    live = live_with()
+    batch = {"questions": [QUESTION] * 50, "top": 2}
+    with ThreadPoolExecutor(12) as pool:
+        with live.busy():
+            asked = [pool.submit(live.post, "/runs/small/batch", batch) for _ in range(12)]
+            wait_for(lambda: sum(one.done() for one in asked) == 4)
+        responses = [one.result() for one in asked]
+    assert sorted(response.status_code for response in responses) == [200] * 8 + [503] * 4
+    assert all(len(one.json()["results"]) == 50 for one in responses if one.status_code == 200)
+
+
 def test_a_question_that_waits_too_long_is_given_up(live_with):
     live = live_with(deadline=0.2)
     with live.busy():

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from foretime.errors import ForetimeError, QuestionError
 from foretime.evaluation.pieces import Piece
 from foretime.predict import Answer, Known, Question
 from foretime.service.lanes import GATHERED_AT_MOST, Lane
-from foretime.service.problems import Problem, unanswerable
+from foretime.service.problems import Problem, overloaded, unanswerable
 from foretime.service.runs import Served
 from foretime.service.schemas import PIECES_OF_TIME, BatchIn, CompareIn, CompleteIn, ExplainIn, QuestionIn
+from foretime.service.settings import BATCHES_AT_ONCE
 
 SCORES_AT_ONCE = 4_000_000
 """Scores that are held at once, so that memory does not grow with the number of entities."""
+PART_OF_BATCH = 20
 NO_TIME = "this model knows no time: all steps are equally likely, and their order means nothing"
 
 
@@ -28,7 +32,7 @@ class Answering:
     """Answers and explains, by the one lane of the models."""
 
     def __init__(self, lane: Lane, deadline: float) -> None:
-        self._lane, self._deadline = lane, deadline
+        self._lane, self._deadline, self._batches = lane, deadline, 0
 
     async def complete(self, run: Served, asked: CompleteIn) -> dict[str, Any]:
         """Return the answers to a question; it is asked together with others that wait beside it."""
@@ -86,19 +90,28 @@ class Answering:
 
     async def batch(self, run: Served, asked: BatchIn) -> dict[str, Any]:
         """Return the outcome of each question: its answers, or what is wrong with it."""
+        if self._batches >= BATCHES_AT_ONCE:
+            raise overloaded(self._deadline / 2)
+        self._batches += 1
+        try:
+            return await self._batch(run, asked)
+        finally:
+            self._batches -= 1
+
+    async def _batch(self, run: Served, asked: BatchIn) -> dict[str, Any]:
         checked = [_check(run, question) for question in asked.questions]
         right = [
             _Wanted(question.question(), asked.top)
             for question, piece in zip(asked.questions, checked, strict=True)
             if isinstance(piece, str)
         ]
-
-        def work() -> list[list[Answer] | Exception]:
-            size = together(run)
-            parts = [right[begin : begin + size] for begin in range(0, len(right), size)]
-            return [answers for part in parts for answers in _ask_together(run, part, asked.known)]
-
-        found = iter(await self._lane.do("batch", work, self._deadline) if right else [])
+        answers: list[list[Answer] | Exception] = []
+        until = time.monotonic() + self._deadline
+        for begin in range(0, len(right), PART_OF_BATCH):  # between the parts, others have their turn
+            work = partial(_ask_together, run, right[begin : begin + PART_OF_BATCH], asked.known)
+            left = max(0.0, until - time.monotonic())
+            answers += await self._lane.do("batch", work, left, admitted=begin > 0)
+        found = iter(answers)
         outcomes = [next(found) if isinstance(piece, str) else piece for piece in checked]
         rows = zip(asked.questions, checked, outcomes, strict=True)
         return {"run": run.name, "results": [_outcome(*row) for row in rows]}
@@ -115,9 +128,9 @@ def check_question(run: Served, asked: QuestionIn) -> Piece:
 def check_explained(run: Served, asked: ExplainIn) -> None:
     """Raise a problem if a name or a time of what is to be explained is unknown."""
     _check_names(run, asked)
-    for time in (asked.time, asked.start, asked.end):
-        if time is not None:
-            run.predictor.step(time)
+    for moment in (asked.time, asked.start, asked.end):
+        if moment is not None:
+            run.predictor.step(moment)
     pieces = asked.pieces()
     timed = any(name in pieces for name in PIECES_OF_TIME)
     whole = timed and {"subject", "predicate", "object"} <= pieces.keys()

@@ -59,24 +59,24 @@ class Lane:
         if self._thread.is_alive():
             self._thread.join()
 
-    async def do(self, kind: str, work: Callable[[], Result], deadline: float | None) -> Result:
-        """Return what a piece of work returns, done alone; without a deadline it is the service's own and may queue."""
+    async def do(self, kind: str, work: Callable[[], Result], deadline: float | None, admitted: bool = False) -> Result:
+        """Return what a piece of work returns, done alone; what was admitted before finds the queue never full."""
         job = _Job(kind, None, None, lambda _: [work()])
-        return await self._finished(job, deadline)  # type: ignore[no-any-return]
+        return await self._finished(job, deadline, bounded=not admitted)  # type: ignore[no-any-return]
 
     async def ask(
         self, kind: str, key: Hashable, item: Item, work: Callable[[list[Item]], Sequence[Result]], deadline: float
     ) -> Result:
         """Return the result of an item, done together with those of the same key that wait beside it."""
-        return await self._finished(_Job(kind, key, item, work), deadline)  # type: ignore[no-any-return]
+        return await self._finished(_Job(kind, key, item, work), deadline, bounded=True)  # type: ignore[no-any-return]
 
-    async def _finished(self, job: _Job, deadline: float | None) -> Any:
-        self._put(job, bounded=deadline is not None)
+    async def _finished(self, job: _Job, deadline: float | None, bounded: bool) -> Any:
+        self._put(job, bounded)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(job.done), deadline)
         except TimeoutError:
             self._metrics.refused.labels("too_slow").inc()
-            raise Problem(503, "too_slow", f"no answer within {deadline:g} s; ask again later", 5) from None
+            raise Problem(503, "too_slow", "no answer came in time; ask again later, or for less", 5) from None
 
     def check_room(self) -> None:
         """Raise a problem if nothing more may wait."""

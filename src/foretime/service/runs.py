@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.errors import ForetimeError, RunError, nearest_names
@@ -100,9 +102,9 @@ class Served:
 
     @cached_property
     def example(self) -> dict[str, Any] | None:
-        """A fact for a first try: one of the last split that has any."""
-        splits = self.history.split
-        return self.history.fact_pieces(int((splits == splits.max()).nonzero()[0][0])) if len(splits) else None
+        """A fact for a first try: the middle one by time of the last split that has any."""
+        rows = np.flatnonzero(self.history.split == self.history.split.max(initial=0))
+        return self.history.fact_pieces(int(rows[len(rows) // 2])) if len(rows) else None
 
     def warm_up(self) -> None:
         """Ask for each piece of a fact once: what is compiled or indexed at first use is then there."""
@@ -158,7 +160,7 @@ class Catalog:
             return
         try:
             served = await asyncio.to_thread(Served.load, name, path)
-            await self._lane.do("warm_up", served.warm_up, deadline=None)
+            await self._lane.do("warm_up", served.warm_up, deadline=None, admitted=True)
         except Exception as error:  # a folder may hold anything; the other runs are served all the same
             self.problems[name] = NOT_LOADED
             detail = str(error) if isinstance(error, ForetimeError) else repr(error)

@@ -12,6 +12,8 @@ MOST_ANSWERS = 100
 MOST_REASONS = 50
 MOST_QUESTIONS = 100
 """Questions in one batch."""
+BATCHES_AT_ONCE = 8
+"""Batches under way; further ones are refused, because their answers are held until all are there."""
 MOST_NAMES = 200
 MOST_RULES = 200
 MOST_GROUNDINGS = 100

@@ -1,0 +1,103 @@
+"""Runs of other kinds: two stages, intervals, and forecasts of times that the timeline does not have."""
+
+from pathlib import Path
+
+import pytest
+from live_service import Live
+
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset, read_dataset
+from foretime.service.explained import ExplanationOut
+from foretime.service.responses import CompleteOut, FactsOut, RunOut
+from foretime.service.settings import Settings
+from foretime.training import train
+
+QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
+FAST = {"evidence.use": True, "model.rank": 4, "training.epochs": 1, "rules.support": 2, "training.valid_every": 1}
+COMBINER = {"use": True, "folds": 3, "top": 3, "trees": 6, "leaves": 4, "leaf_candidates": 4}
+
+
+@pytest.fixture(scope="module")
+def others(small_graph: Dataset, small_config: Config, tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("others")
+    fast = override(small_config, FAST)
+    train(
+        small_graph, override(fast, {f"combiner.{name}": value for name, value in COMBINER.items()}), folder / "staged"
+    )
+    train(small_graph, override(fast, {"evidence.past_only": True}), folder / "past")
+    train(read_dataset(intervals(folder / "intervals.tsv")), fast, folder / "intervals")
+    with Live([folder], Settings(port=0)) as live:
+        yield live
+
+
+def intervals(path: Path) -> Path:
+    spans = [(1900 + 7 * k % 60, 1900 + 7 * k % 60 + k % 9) for k in range(200)]
+    unknown = "####-##-##"
+    rows = [
+        (
+            f"person {k % 11}",
+            ("lives in", "works for")[k % 2],
+            f"place {k % 7}",
+            str(a),
+            unknown if k % 10 == 3 else str(b),
+        )
+        for k, (a, b) in enumerate(spans)
+    ]
+    path.write_text("".join("\t".join(row) + "\n" for row in dict.fromkeys(rows)))
+    return path
+
+
+def test_all_are_served(others: Live):
+    found = {run["name"]: run for run in others.found("/runs")["runs"]}
+    assert found["staged"]["combiner"]
+    assert found["past"]["forecasts"]
+    assert found["intervals"]["intervals"]
+    for name in found:
+        RunOut.model_validate(others.found(f"/runs/{name}"))
+
+
+def test_both_stages_are_told(others: Live):
+    answers = others.found("/runs/staged/complete", **QUESTION, top=12)
+    CompleteOut.model_validate(answers)
+    assert "combiner" in answers["answers"][0]["terms"]
+    names = [answer["name"] for answer in answers["answers"]]
+    for rival in (names[1], names[-1]):  # on the shortlist, and behind it
+        found = others.found("/runs/staged/explain", **QUESTION, object=names[0], rival=rival)
+        ExplanationOut.model_validate(found)
+        assert found["second_stage"]["contributions"]
+        assert found["rival"]["answer"] == rival
+
+
+def test_a_forecast_reaches_any_later_time(others: Live):
+    for time in ("2020-12-31", "2999-01-01", "99999-01-01"):
+        asked = {**QUESTION, "time": time}
+        assert others.found("/runs/past/complete", **asked)["answers"]
+        ExplanationOut.model_validate(others.found("/runs/past/explain", **asked))
+    assert others.get("/runs/staged/complete", **{**QUESTION, "time": "2999-01-01"}).status_code == 422
+
+
+def test_intervals_have_a_start_and_an_end(others: Live):
+    facts = others.found("/runs/intervals/facts", limit=500)
+    FactsOut.model_validate(facts)
+    assert any(fact["start"] and fact["end"] and not fact["time"] for fact in facts["facts"])
+    assert any(fact["start"] and not fact["end"] and not fact["time"] for fact in facts["facts"])
+    then = others.found("/runs/intervals/facts", limit=500, **{"from": "1930", "to": "1930"})["facts"]
+    assert then
+    for fact in then:
+        start, end = fact["time"] or fact["start"], fact["time"] or fact["end"]
+        assert (start or end) <= "1930" <= (end or start)
+    asked = {"subject": "person 1", "predicate": "works for", "start": "1930", "end": "1933"}
+    assert others.found("/runs/intervals/complete", **asked)["question"] == asked
+    ExplanationOut.model_validate(others.found("/runs/intervals/explain", **asked))
+
+
+@pytest.mark.parametrize("run", ["past", "intervals"])
+@pytest.mark.parametrize(
+    "time", ["9223372036854775807", "9" * 40, "-5", "0", "٣", "1e5", "nan", "2024-13-45", " … ", "0001-01-01"]
+)
+def test_times_that_are_none_are_told(others: Live, run: str, time: str):
+    example = others.found(f"/runs/{run}")["example"]
+    asked = {name: example[name] for name in ("subject", "predicate")}
+    for path, pieces in (("complete", {"time": time}), ("explain", {"time": time}), ("complete", {"end": time})):
+        assert others.get(f"/runs/{run}/{path}", **asked, **pieces).status_code == 422
+    assert others.get(f"/runs/{run}/facts", **{"from": time}).status_code == 422
