@@ -1,9 +1,13 @@
 """Bounds, errors, tokens and headers: what a request must be, and what every response carries."""
 
+from pathlib import Path
+
 import httpx
 import pytest
+import typer
 from live_service import Live
 
+from foretime.cli import app
 from foretime.service.guard import POLICY
 from foretime.service.settings import BODY_BYTES
 
@@ -166,6 +170,16 @@ def test_the_schema_has_examples_and_a_page_that_loads_nothing_from_elsewhere(li
     for operations in schema["paths"].values():
         for operation in operations.values():
             assert operation["description"]
+
+
+def test_the_document_has_every_path_and_every_flag(live: Live):
+    page = (Path(__file__).parents[2] / "docs" / "service.md").read_text(encoding="utf-8")
+    for path in live.found("/openapi.json")["paths"]:
+        assert f"{path.replace('{rule}', '{id}')}`" in page, path
+    serve = typer.main.get_command(app).commands["serve"]
+    for option in serve.params:
+        if option.param_type_name == "option" and option.name != "help":
+            assert f"| `{option.opts[0]}` |" in page
 
 
 def test_health_readiness_and_metrics(live: Live):
