@@ -1,5 +1,6 @@
 """Bounds, errors, tokens and headers: what a request must be, and what every response carries."""
 
+import socket
 from pathlib import Path
 
 import httpx
@@ -8,6 +9,7 @@ import typer
 from live_service import Live
 
 from foretime.cli import app
+from foretime.service import guard
 from foretime.service.guard import POLICY
 from foretime.service.settings import BODY_BYTES
 
@@ -118,6 +120,15 @@ def test_a_body_without_a_declared_length_is_bounded_too(live: Live):
     chunks = (b"x" * 65536 for _ in range(100))
     response = live.client.post("/api/v1/runs/small/complete", content=chunks)
     assert response.status_code == 413
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(live: Live, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.2)
+    head = f"POST /api/v1/runs/small/complete HTTP/1.1\r\nHost: 127.0.0.1:{live.port}\r\nContent-Length: 9\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", live.port), timeout=10) as connection:
+        connection.sendall(head.encode() + b"{")
+        assert live.client.get("/healthz").status_code == 200
+        assert connection.recv(4096).startswith(b"HTTP/1.1 408")
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/runs", "/api/v1/nothing", "/healthz", "/metrics", "/api/v1/docs"])

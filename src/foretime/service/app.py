@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,10 @@ class Service:
             schema["security"] = [{"token": []}]
         return schema
 
+    @cached_property
+    def _reference(self) -> str:
+        return reference_page(self.schema())
+
     def _own_routes(self) -> APIRouter:
         """Return the paths about the service itself."""
         router = APIRouter(tags=["service"])
@@ -103,7 +108,7 @@ class Service:
 
         @router.get(f"{API}/docs", include_in_schema=False)
         async def docs() -> Response:
-            return Response(reference_page(self.schema()), media_type="text/html; charset=utf-8")
+            return Response(self._reference, media_type="text/html; charset=utf-8")
 
         return router
 
