@@ -1,5 +1,6 @@
 """What people do on the page: ask, read why, compare, browse; and what happens when something is wrong."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -272,13 +273,32 @@ def test_going_back_shows_what_was_there(explorer: Explorer, run: str, fact: dic
     assert field(page, "subject").input_value() == fact["subject"]
 
 
+def test_two_runs_answer_the_same_question(browser: Any, evidence_run: Path, tmp_path: Path, pictures: Path) -> None:
+    for name in ("one", "other"):
+        shutil.copytree(evidence_run, tmp_path / name)
+    with served(tmp_path) as url:
+        explorer = Explorer(browser.new_page(), url, pictures)
+        page = explorer.open("/")
+        page.get_by_role("link", name="other").click()
+        page.locator(".examples li").first.get_by_text("To whom?").click()
+        page.get_by_role("link", name="Ask another run too").click()
+        page.wait_for_selector(".answer")
+        explorer.settle()
+        twin = explorer.twin()
+        assert twin["shared"] == 10
+        assert page.locator(".answer").count() == len(twin["left"]["answers"]) + len(twin["right"]["answers"])
+        assert page.locator(".answer").evaluate_all("all => all.every(one => one.scrollWidth <= one.clientWidth)")
+        explorer.picture("compare-runs")
+        page.close()
+        assert explorer.complaints == []
+
+
 def test_token_is_asked_for(browser: Any, evidence_run: Path, pictures: Path) -> None:
     token = "a-token-of-enough-letters"
     with served(evidence_run, FORETIME_TOKEN=token) as url:
-        context = browser.new_context()
-        page = context.new_page()
+        page = browser.new_page()
         page.goto(f"{url}/runs/{evidence_run.name}/report")
         page.get_by_label("Whoever started it").fill(token)
         page.get_by_role("button", name="Go on").click()
         page.wait_for_selector(".curve", timeout=20_000)
-        context.close()
+        page.close()

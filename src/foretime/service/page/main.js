@@ -40,7 +40,12 @@ async function render(moved) {
   leaving = new AbortController();
   const { signal } = leaving;
   const main = document.getElementById("view");
-  const place = { ...placeOf(location.pathname), path: location.pathname, query: new URLSearchParams(location.search), signal };
+  const place = {
+    ...placeOf(location.pathname),
+    path: location.pathname,
+    query: new URLSearchParams(location.search),
+    signal,
+  };
   const waiting = setTimeout(() => replace(main, lines(8)), 250);
   try {
     const { runs, problems } = await ask("/runs");
@@ -69,8 +74,10 @@ function placeOf(path) {
 function viewOf(place) {
   if (place.path === "/") return homeView(place);
   if (place.path === "/compare") return compareView(place);
-  if (!place.runName || !VIEWS[place.view]) return trouble({ status: 404, code: "not_found", message: "There is no such view.", fields: [] });
-  if (!place.run) return trouble({ status: 404, code: "not_found", message: `There is no run «${place.runName}» here.`, fields: [] });
+  if (!place.runName || !VIEWS[place.view])
+    return trouble({ status: 404, code: "not_found", message: "There is no such view.", fields: [] });
+  if (!place.run)
+    return trouble({ status: 404, code: "not_found", message: `There is no run «${place.runName}» here.`, fields: [] });
   return VIEWS[place.view](place);
 }
 
@@ -78,13 +85,27 @@ function drawBar(place, runs) {
   const run = runs.find((one) => one.name === place.run) ?? runs[0];
   replace(
     document.getElementById("places"),
-    run && PLACES.map(([text, view, own]) =>
-      h("a", { href: runPath(run.name, view), "aria-current": place.run && own.includes(place.view) ? "page" : null }, text)),
+    run &&
+      PLACES.map(([text, view, own]) =>
+        h(
+          "a",
+          { href: runPath(run.name, view), "aria-current": place.run && own.includes(place.view) ? "page" : null },
+          text,
+        ),
+      ),
   );
-  const change = (name) => go(place.run && place.view !== null ? runPath(name, place.view) + location.search : runPath(name));
+  const change = (name) =>
+    go(place.run && place.view !== null ? runPath(name, place.view) + location.search : runPath(name));
   replace(
     document.getElementById("runs"),
-    place.run && runs.length > 1 && chooser("Run", runs.map((one) => [one.name, one.name]), place.run, change),
+    place.run &&
+      runs.length > 1 &&
+      chooser(
+        "Run",
+        runs.map((one) => [one.name, one.name]),
+        place.run,
+        change,
+      ),
     place.run && runs.length === 1 && h("span", { class: "run-name", title: `${run.model} on ${run.data}` }, run.name),
   );
 }

@@ -38,8 +38,17 @@ export function keepShown(name, value) {
 
 function follow(event) {
   const link = event.target.closest?.("a[href]");
-  if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  const written = link.getAttribute("href");  // links in charts have no other properties in common with those in text
+  if (
+    !link ||
+    event.defaultPrevented ||
+    event.button !== 0 ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.shiftKey ||
+    event.altKey
+  )
+    return;
+  const written = link.getAttribute("href"); // links in charts have no other properties in common with those in text
   const to = new URL(written, location.href);
   if (written.startsWith("#") || to.origin !== location.origin || !/^\/($|compare$|runs\/)/.test(to.pathname)) return;
   event.preventDefault();

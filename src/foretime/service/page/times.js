@@ -67,7 +67,12 @@ function dayTicks(first, last, count) {
   const step = [1, 2, 5, 7, 14].find((days) => (last - first) / days <= count) ?? 30;
   const found = [];
   for (let at = Math.ceil(first / step) * step; at <= last; at += step) {
-    found.push({ at, text: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" }).format(new Date(at * DAY)) });
+    found.push({
+      at,
+      text: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" }).format(
+        new Date(at * DAY),
+      ),
+    });
   }
   return found;
 }

@@ -49,13 +49,6 @@ export const asked = (piece) => ASKED[piece] ?? "?";
 /** Return an answer as people read it: a name, or a date. */
 export const answerName = (name, piece) => (piece === "time" ? humanTime(name) : name);
 
-/** Return a fact or a question as a line of text, for titles. */
-export function factText(fact, open = null) {
-  const piece = (name) => (name === open ? "?" : (fact[name] ?? "?"));
-  const when = open === "time" ? "?" : hasTime(fact) ? humanWhen(fact, true) : "?";
-  return `${piece("subject")} – ${piece("predicate")} – ${piece("object")}, ${when}`;
-}
-
 /** Return a fact or a question as a sentence of elements; the open piece is a question mark or the answer. */
 export function factSentence(fact, open = null, answer = null) {
   const part = (name, className, text) =>
@@ -65,8 +58,10 @@ export function factSentence(fact, open = null, answer = null) {
   return h(
     "span",
     { class: "fact" },
-    part("subject", "who", fact.subject), " ",
-    part("predicate", "what", fact.predicate), " ",
+    part("subject", "who", fact.subject),
+    " ",
+    part("predicate", "what", fact.predicate),
+    " ",
     part("object", "who", fact.object),
     h("span", { class: "when" }, before(fact), part("time", "", hasTime(fact) ? humanWhen(fact) : null)),
   );

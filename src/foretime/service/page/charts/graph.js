@@ -9,7 +9,10 @@ const LETTER = 7.2;
 export function groundingGraph(events, fact, piece) {
   const named = new Set(events.flatMap((event) => [event.subject, event.object]));
   const others = [...named].filter((name) => name !== fact.subject && name !== fact.object);
-  const sides = { left: named.has(fact.subject) ? fact.subject : null, right: named.has(fact.object) ? fact.object : null };
+  const sides = {
+    left: named.has(fact.subject) ? fact.subject : null,
+    right: named.has(fact.object) ? fact.object : null,
+  };
   const height = Math.max(others.length * ROW, others.length === 0 ? events.length * 34 : 0, ROW) + 24;
   const box = drawn("chart graph", (width) => draw(width, height, { events, others, sides, answer: fact[piece] }));
   box.style.setProperty("--height", `${height}px`);
@@ -28,7 +31,9 @@ function draw(width, height, { events, others, sides, answer }) {
   return s(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": describe(events) },
-    [...links.values()].flatMap((group) => group.map((event, index) => link(event, places, index - (group.length - 1) / 2))),
+    [...links.values()].flatMap((group) =>
+      group.map((event, index) => link(event, places, index - (group.length - 1) / 2)),
+    ),
     [...places].map(([name, place]) => node(name, place, name === answer)),
   );
 }
@@ -38,7 +43,9 @@ function placesOf(width, height, half, others, { left, right }) {
   if (left !== null) places.set(left, { x: half + 2, y: height / 2, half });
   if (right !== null) places.set(right, { x: width - half - 2, y: height / 2, half });
   const column = left === null ? half + 2 : right === null ? width - half - 2 : width / 2;
-  others.forEach((name, index) => places.set(name, { x: column, y: (height / (others.length + 1)) * (index + 1), half, other: true }));
+  others.forEach((name, index) =>
+    places.set(name, { x: column, y: (height / (others.length + 1)) * (index + 1), half, other: true }),
+  );
   return places;
 }
 
@@ -64,12 +71,14 @@ function link(event, places, turn) {
 }
 
 function along(start, control, end, share) {
-  const at = (name) => (1 - share) ** 2 * start[name] + 2 * share * (1 - share) * control[name] + share ** 2 * end[name];
+  const at = (name) =>
+    (1 - share) ** 2 * start[name] + 2 * share * (1 - share) * control[name] + share ** 2 * end[name];
   return { x: at("x"), y: at("y") };
 }
 
 function tip({ x, y }, angle) {
-  const point = (length, turn) => `${(x + length * Math.cos(angle + turn)).toFixed(1)} ${(y + length * Math.sin(angle + turn)).toFixed(1)}`;
+  const point = (length, turn) =>
+    `${(x + length * Math.cos(angle + turn)).toFixed(1)} ${(y + length * Math.sin(angle + turn)).toFixed(1)}`;
   return `M${point(7, 0)}L${point(4.5, 2.2)}L${point(4.5, -2.2)}Z`;
 }
 

@@ -28,18 +28,35 @@ function draw(width, bins, href) {
     bars,
     s("line", { class: "base", x1: left, x2: width - right, y1: bottom, y2: bottom }),
     ticks(first, last, Math.max(2, width / 80), isDated(bins[0].start)).map(({ at, text }) =>
-      s("text", { class: "tick-text", x: x(at), y: bottom + 17, "text-anchor": x(at) < 30 ? "start" : x(at) > width - 30 ? "end" : "middle" }, text)),
+      s(
+        "text",
+        {
+          class: "tick-text",
+          x: x(at),
+          y: bottom + 17,
+          "text-anchor": x(at) < 30 ? "start" : x(at) > width - 30 ? "end" : "middle",
+        },
+        text,
+      ),
+    ),
   );
 }
 
 function bar(bin, x, size, top, bottom, most, href) {
   const height = (bin.facts / most) * (bottom - top);
-  const when = bin.start === bin.end ? humanTime(bin.start, true) : `${humanTime(bin.start, true)} – ${humanTime(bin.end, true)}`;
+  const when =
+    bin.start === bin.end ? humanTime(bin.start, true) : `${humanTime(bin.start, true)} – ${humanTime(bin.end, true)}`;
   const label = `${when}: ${counted(bin.facts, "fact")}`;
   const drawnBar = [
     s("title", {}, label),
     s("rect", { class: "target", x, y: top, width: size, height: bottom - top }),
-    s("rect", { class: "bin", x: x + Math.min(1, size * 0.1), y: bottom - height, width: Math.max(size - 2 * Math.min(1, size * 0.1), 0.5), height }),
+    s("rect", {
+      class: "bin",
+      x: x + Math.min(1, size * 0.1),
+      y: bottom - height,
+      width: Math.max(size - 2 * Math.min(1, size * 0.1), 0.5),
+      height,
+    }),
   ];
   if (bin.facts === 0) return s("g", {}, drawnBar);
   return s("a", { href: href(bin), "aria-label": label, tabindex: "-1" }, drawnBar);

@@ -32,6 +32,8 @@ export function markLegend(marks = Object.keys(MARKS)) {
   return h(
     "ul",
     { class: "legend" },
-    marks.map((mark) => h("li", { title: MARKS[mark]?.title }, markIcon(mark), mark, h("small", {}, MARKS[mark]?.word))),
+    marks.map((mark) =>
+      h("li", { title: MARKS[mark]?.title }, markIcon(mark), mark, h("small", {}, MARKS[mark]?.word)),
+    ),
   );
 }

@@ -39,7 +39,13 @@ export function splitBar(terms, scale = reach([terms])) {
   const label = `score ${number(sum(terms))}: ${inWords(terms)}`;
   return s(
     "svg",
-    { class: "split-bar", viewBox: `0 0 ${width} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
+    {
+      class: "split-bar",
+      viewBox: `0 0 ${width} ${HEIGHT}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": label,
+    },
     parts,
     s("rect", { class: "zero", x: Math.min(Math.max(zero - 1, 0), width - 2), y: -2, width: 2, height: HEIGHT + 4 }),
   );
@@ -47,7 +53,11 @@ export function splitBar(terms, scale = reach([terms])) {
 
 /** Return the legend of terms: their swatches and names. */
 export function termLegend(names) {
-  return h("ul", { class: "legend" }, names.map((name) => h("li", {}, swatch(name), name)));
+  return h(
+    "ul",
+    { class: "legend" },
+    names.map((name) => h("li", {}, swatch(name), name)),
+  );
 }
 
 /** Return the terms as numbers, each beside its swatch, and the score of a second stage if there is one. */
@@ -55,8 +65,16 @@ export function termNumbers(terms, secondStage = null) {
   return h(
     "ul",
     { class: "term-numbers" },
-    Object.entries(terms).map(([name, value]) => h("li", {}, swatch(name), h("span", {}, name), h("b", {}, number(value, true)))),
-    secondStage !== null && h("li", { title: "The score of the second stage, which orders the answers" }, h("span", {}, "2nd stage"), h("b", {}, number(secondStage))),
+    Object.entries(terms).map(([name, value]) =>
+      h("li", {}, swatch(name), h("span", {}, name), h("b", {}, number(value, true))),
+    ),
+    secondStage !== null &&
+      h(
+        "li",
+        { title: "The score of the second stage, which orders the answers" },
+        h("span", {}, "2nd stage"),
+        h("b", {}, number(secondStage)),
+      ),
   );
 }
 
@@ -69,7 +87,13 @@ export function signedBar(value, values) {
   return s(
     "svg",
     { class: "signed-bar", viewBox: `0 0 1000 ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-    s("rect", { class: value < 0 ? "against" : "for", x: value < 0 ? zero - size : zero, y: 1, width: size, height: HEIGHT - 2 }),
+    s("rect", {
+      class: value < 0 ? "against" : "for",
+      x: value < 0 ? zero - size : zero,
+      y: 1,
+      width: size,
+      height: HEIGHT - 2,
+    }),
     s("rect", { class: "zero", x: zero - 1, y: 0, width: 2, height: HEIGHT }),
   );
 }
@@ -87,5 +111,7 @@ function sum(terms) {
 }
 
 function inWords(terms) {
-  return Object.entries(terms).map(([name, value]) => `${name} ${number(value)}`).join(", ");
+  return Object.entries(terms)
+    .map(([name, value]) => `${name} ${number(value)}`)
+    .join(", ");
 }

@@ -17,7 +17,10 @@ const LETTER = 6.4;
  * `asked` are labels of the times to mark, `range` the first and the last label of the axis.
  */
 export function timeline({ events, from, to, asked = [], range, name = "" }) {
-  const placed = events.map(place).filter((event) => event.at !== null).sort((one, other) => one.at - other.at);
+  const placed = events
+    .map(place)
+    .filter((event) => event.at !== null)
+    .sort((one, other) => one.at - other.at);
   const lanes = lanesOf(placed, from);
   const rest = "Point at an event to read it, or move through them with ← and →.";
   const caption = h("p", { class: "caption", "aria-live": "polite" }, rest);
@@ -47,7 +50,11 @@ function lanesOf(events, from) {
   const sorted = [...found.values()].sort((one, other) => weight(other) - weight(one));
   if (sorted.length <= LANES) return sorted;
   const others = sorted.slice(LANES - 1);
-  const rest = { title: `${others.length} other predicates`, forward: null, events: others.flatMap((lane) => lane.events) };
+  const rest = {
+    title: `${others.length} other predicates`,
+    forward: null,
+    events: others.flatMap((lane) => lane.events),
+  };
   return [...sorted.slice(0, LANES - 1), rest];
 }
 
@@ -58,14 +65,22 @@ function draw(width, { lanes, asked, range, tell, from, to, name }) {
   const bottom = top + lanes.length * lane;
   const [first, last] = spanOf(range, lanes, asked);
   const x = (at) => left + ((at - first) / (last - first || 1)) * (width - left - right);
-  const svg = s("svg", { viewBox: `0 0 ${width} ${bottom + AXIS + 4}`, width, height: bottom + AXIS + 4, role: "group", "aria-label": `Timeline: ${name}` });
+  const svg = s("svg", {
+    viewBox: `0 0 ${width} ${bottom + AXIS + 4}`,
+    width,
+    height: bottom + AXIS + 4,
+    role: "group",
+    "aria-label": `Timeline: ${name}`,
+  });
   svg.append(...axis(first, last, x, { top, bottom, width: width - left - right, dated: isDated(range.first) }));
   svg.append(askedLines(asked, x, top, bottom, width));
   const marks = [];
   lanes.forEach((one, index) => {
     const middle = top + index * lane + (wide ? lane / 2 : lane - 13);
     svg.append(s("line", { class: "lane", x1: left, x2: width - right, y1: middle, y2: middle }));
-    svg.append(laneLabel(one, wide ? left - 12 : width - 20, wide ? 4 : left, wide ? middle + 4 : middle - 15, from, to));
+    svg.append(
+      laneLabel(one, wide ? left - 12 : width - 20, wide ? 4 : left, wide ? middle + 4 : middle - 15, from, to),
+    );
     for (const event of one.events) {
       if (event.until < first || event.at > last) continue;
       marks.push(markOf(event, x, middle, tell));
@@ -101,7 +116,11 @@ function askedLines(asked, x, top, bottom, width) {
     "g",
     { class: "asked" },
     places.map((at) => s("line", { x1: at, x2: at, y1: top - 6, y2: bottom + 4 })),
-    s("text", { x: middle, y: top - 10, "text-anchor": anchor }, `asked: ${asked.map((label) => humanTime(label, true)).join(" – ")}`),
+    s(
+      "text",
+      { x: middle, y: top - 10, "text-anchor": anchor },
+      `asked: ${asked.map((label) => humanTime(label, true)).join(" – ")}`,
+    ),
   );
 }
 
@@ -110,7 +129,13 @@ function laneLabel(lane, room, x, y, from, to) {
   const letters = Math.floor(room / LETTER) - arrow.length;
   const text = lane.title.length > letters ? `${lane.title.slice(0, letters - 1)}…` : lane.title;
   const who = lane.forward === null ? "" : lane.forward ? `: ${from} → ${to}` : `: ${to} → ${from}`;
-  return s("text", { class: "lane-label", x, y }, text, s("tspan", { class: "direction" }, arrow), s("title", {}, lane.title + who));
+  return s(
+    "text",
+    { class: "lane-label", x, y },
+    text,
+    s("tspan", { class: "direction" }, arrow),
+    s("title", {}, lane.title + who),
+  );
 }
 
 function markOf(event, x, y, tell) {
@@ -119,7 +144,14 @@ function markOf(event, x, y, tell) {
   const classes = ["event", event.used && "used", event.own && "own"].filter(Boolean).join(" ");
   const element = s(
     "g",
-    { class: classes, tabindex: "-1", role: "img", "aria-label": label, onfocus: () => tell(event), onpointerenter: () => tell(event) },
+    {
+      class: classes,
+      tabindex: "-1",
+      role: "img",
+      "aria-label": label,
+      onfocus: () => tell(event),
+      onpointerenter: () => tell(event),
+    },
     until > at + 1 && s("line", { class: `span mark-${event.mark}`, x1: at, x2: until, y1: y, y2: y }),
     s("circle", { class: "target", cx: at, cy: y, r: 9 }),
     shape(event.mark, at, y, event.used ? 5.5 : 4.5),
@@ -132,7 +164,13 @@ function wordsOf(event) {
   const role = event.own ? "the fact asked about" : event.mark;
   const notes = [event.used && "grounds a reason", event.split && `in ${event.split}`].filter(Boolean).join(", ");
   return [
-    h("b", {}, humanWhen(event)), " ", event.subject, " ", h("em", {}, event.predicate), " ", event.object,
+    h("b", {}, humanWhen(event)),
+    " ",
+    event.subject,
+    " ",
+    h("em", {}, event.predicate),
+    " ",
+    event.object,
     h("small", {}, ` ${role}${notes && `, ${notes}`}`),
   ];
 }
@@ -142,5 +180,7 @@ export function outside(events, first, last) {
   const at = events.map((event) => position(event.time ?? event.start ?? event.end));
   const before = at.filter((one) => one < first).length;
   const after = at.filter((one) => one > last).length;
-  return before + after > 0 ? `${counted(before + after, "event")} outside this window (${count(before)} before, ${count(after)} after).` : "";
+  return before + after > 0
+    ? `${counted(before + after, "event")} outside this window (${count(before)} before, ${count(after)} after).`
+    : "";
 }

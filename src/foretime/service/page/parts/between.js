@@ -12,7 +12,12 @@ import { block, empty, later } from "./states.js";
 
 const MOST = 500;
 const MANY = 80;
-const WINDOWS = [["all", "the whole graph"], ["180", "± 180 days"], ["60", "± 60 days"], ["14", "± 14 days"]];
+const WINDOWS = [
+  ["all", "the whole graph"],
+  ["180", "± 180 days"],
+  ["60", "± 60 days"],
+  ["14", "± 14 days"],
+];
 const DAY = 86_400_000;
 
 /** Return the timeline between the two entities of an explained fact. */
@@ -31,10 +36,16 @@ function draw(run, why, { total, facts }) {
   const events = facts.map((fact) => ({
     ...fact,
     mark: markOf(fact, times),
-    used: grounding.has(keyOf({ ...fact, time: fact.time ?? fact.start })) || grounding.has(keyOf({ ...fact, time: fact.end })),
+    used:
+      grounding.has(keyOf({ ...fact, time: fact.time ?? fact.start })) ||
+      grounding.has(keyOf({ ...fact, time: fact.end })),
     own: sameFact(fact, question),
   }));
-  const browse = h("a", { class: "quiet", href: address(runPath(run.name, "facts"), { entity: question.subject, other: question.object }) }, "All as a list");
+  const browse = h(
+    "a",
+    { class: "quiet", href: address(runPath(run.name, "facts"), { entity: question.subject, other: question.object }) },
+    "All as a list",
+  );
   if (events.length === 0) {
     return empty("No event between the two is known", "What speaks for this answer comes from others: see the rules.");
   }
@@ -47,11 +58,26 @@ function draw(run, why, { total, facts }) {
   const initial = shown().get("window") ?? (isDated(run.first) && events.length > MANY ? "60" : "all");
   show(initial);
   return [
-    h("div", { class: "legend-line" }, markLegend(), h("ul", { class: "legend" }, h("li", {}, h("i", { class: "swatch faint" }), "faint: grounds no reason told here"),
-        events.some((event) => event.own) && h("li", {}, h("i", { class: "swatch own" }), "the fact itself")),
-      isDated(run.first) && chooser("Show", WINDOWS, initial, choose)),
+    h(
+      "div",
+      { class: "legend-line" },
+      markLegend(),
+      h(
+        "ul",
+        { class: "legend" },
+        h("li", {}, h("i", { class: "swatch faint" }), "faint: grounds no reason told here"),
+        events.some((event) => event.own) && h("li", {}, h("i", { class: "swatch own" }), "the fact itself"),
+      ),
+      isDated(run.first) && chooser("Show", WINDOWS, initial, choose),
+    ),
     box,
-    h("p", { class: "note" }, counted(total, "event"), total > MOST ? `, of which the first ${MOST} are shown. ` : ". ", browse),
+    h(
+      "p",
+      { class: "note" },
+      counted(total, "event"),
+      total > MOST ? `, of which the first ${MOST} are shown. ` : ". ",
+      browse,
+    ),
   ];
 }
 
@@ -59,14 +85,20 @@ function chartOf(run, question, events, asked, days) {
   const range = windowOf(run, asked[0], Number(days));
   const name = `events between ${question.subject} and ${question.object}`;
   const left = outside(events, position(range.first), position(range.last));
-  return [timeline({ events, from: question.subject, to: question.object, asked, range, name }), left && h("p", { class: "note" }, left)];
+  return [
+    timeline({ events, from: question.subject, to: question.object, asked, range, name }),
+    left && h("p", { class: "note" }, left),
+  ];
 }
 
 function windowOf(run, asked, days) {
   if (Number.isNaN(days)) return { first: run.first, last: run.last };
   const at = position(asked);
   const label = (day) => new Date(day * DAY).toISOString().slice(0, 10);
-  return { first: label(Math.max(at - days, position(run.first))), last: label(Math.min(at + days, Math.max(at, position(run.last)))) };
+  return {
+    first: label(Math.max(at - days, position(run.first))),
+    last: label(Math.min(at + days, Math.max(at, position(run.last)))),
+  };
 }
 
 function markOf(fact, times) {

@@ -12,16 +12,44 @@ let made = 0;
  * `suggest(prefix)` promises `{total, names: [{name, facts}]}`. `changed(value)` is called with every change, `chosen`
  * with a name that was taken from the list.
  */
-export function combobox({ label, name, value = "", placeholder = "", suggest, changed = () => {}, chosen = () => {} }) {
+export function combobox({
+  label,
+  name,
+  value = "",
+  placeholder = "",
+  suggest,
+  changed = () => {},
+  chosen = () => {},
+}) {
   const id = `combobox-${++made}`;
   const list = h("ul", { id: `${id}-list`, role: "listbox", "aria-label": `Suggestions for ${label}`, hidden: true });
   const input = h("input", {
-    id, name, placeholder, value, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false",
-    autocapitalize: "off", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": `${id}-list`,
+    id,
+    name,
+    placeholder,
+    value,
+    type: "text",
+    role: "combobox",
+    autocomplete: "off",
+    spellcheck: "false",
+    autocapitalize: "off",
+    "aria-autocomplete": "list",
+    "aria-expanded": "false",
+    "aria-controls": `${id}-list`,
   });
   const status = h("span", { class: "unseen", role: "status" });
-  const clear = h("button", { type: "button", class: "clear", "aria-label": `Clear ${label}`, onclick: () => set("", true) }, "×");
-  const element = h("div", { class: "field combobox" }, h("label", { for: id }, label), h("div", { class: "box" }, input, clear, list), status);
+  const clear = h(
+    "button",
+    { type: "button", class: "clear", "aria-label": `Clear ${label}`, onclick: () => set("", true) },
+    "×",
+  );
+  const element = h(
+    "div",
+    { class: "field combobox" },
+    h("label", { for: id }, label),
+    h("div", { class: "box" }, input, clear, list),
+    status,
+  );
   let active = -1;
   let asked = 0;
 
@@ -64,14 +92,17 @@ export function combobox({ label, name, value = "", placeholder = "", suggest, c
     );
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
-    status.textContent = names.length ? `${counted(total, "suggestion")}; choose with the arrow keys` : "No suggestions";
+    status.textContent = names.length
+      ? `${counted(total, "suggestion")}; choose with the arrow keys`
+      : "No suggestions";
   }
 
   function option(one, index) {
     return h(
       "li",
       { id: `${id}-${index}`, role: "option", "aria-selected": "false", onclick: () => take(one.name) },
-      h("span", {}, one.name), h("small", {}, counted(one.facts, "fact")),
+      h("span", {}, one.name),
+      h("small", {}, counted(one.facts, "fact")),
     );
   }
 
@@ -119,5 +150,12 @@ export function combobox({ label, name, value = "", placeholder = "", suggest, c
     } else if (event.key === "Enter") close();
   }
 
-  return { element, input, set, get value() { return input.value.trim(); } };
+  return {
+    element,
+    input,
+    set,
+    get value() {
+      return input.value.trim();
+    },
+  };
 }

@@ -12,12 +12,22 @@ export function comparison(why, rival, differences) {
   const scale = reach([why.terms, rival.terms]);
   return section(
     [h("em", {}, name), " or ", h("em", {}, other), "?"],
-    h("p", {}, h("b", {}, ahead ? name : other), ` is ahead by ${number(Math.abs(differences.score))}. `,
-      "Bars to the right speak for ", h("b", {}, name), ", bars to the left for ", h("b", {}, other), "."),
+    h(
+      "p",
+      {},
+      h("b", {}, ahead ? name : other),
+      ` is ahead by ${number(Math.abs(differences.score))}. `,
+      "Bars to the right speak for ",
+      h("b", {}, name),
+      ", bars to the left for ",
+      h("b", {}, other),
+      ".",
+    ),
     h("div", { class: "pair" }, side(why, scale), side(rival, scale)),
     table("The terms of the score", differences.terms, name, other),
     table("Of the evidence", differences.reasons, name, other, differences.other_reasons),
-    differences.second_stage && table("Of the second stage", differences.second_stage, name, other, differences.other_second_stage),
+    differences.second_stage &&
+      table("Of the second stage", differences.second_stage, name, other, differences.other_second_stage),
   );
 }
 
@@ -42,8 +52,34 @@ function table(title, rows, name, other, others = null) {
     h(
       "table",
       { class: "differences" },
-      h("thead", {}, h("tr", {}, h("th", {}, title), h("th", { class: "figure" }, name), h("th", { class: "figure" }, other), h("th", { class: "bar-cell" }, h("span", { class: "unseen" }, "bar")), h("th", { class: "figure" }, "difference"))),
-      h("tbody", {}, rows.map((row) => line(row, all)), others?.count > 0 && h("tr", {}, h("td", {}, counted(others.count, "other")), h("td"), h("td"), h("td"), h("td", { class: "figure" }, number(others.difference, true)))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", {}, title),
+          h("th", { class: "figure" }, name),
+          h("th", { class: "figure" }, other),
+          h("th", { class: "bar-cell" }, h("span", { class: "unseen" }, "bar")),
+          h("th", { class: "figure" }, "difference"),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row) => line(row, all)),
+        others?.count > 0 &&
+          h(
+            "tr",
+            {},
+            h("td", {}, counted(others.count, "other")),
+            h("td"),
+            h("td"),
+            h("td"),
+            h("td", { class: "figure" }, number(others.difference, true)),
+          ),
+      ),
     ),
   );
 }

@@ -16,7 +16,11 @@ export function heading(title, { path, parameters = {}, lead = null }) {
 
 /** Return a link to what the API says under a path. */
 export function jsonLink(path, parameters = {}, text = "JSON") {
-  return h("a", { class: "json", href: ROOT + address(path, parameters), title: "The same as JSON", onclick: openJson }, text);
+  return h(
+    "a",
+    { class: "json", href: ROOT + address(path, parameters), title: "The same as JSON", onclick: openJson },
+    text,
+  );
 }
 
 /** Return a part of a view. */
@@ -47,7 +51,9 @@ export function pages(path, query, { total, limit }) {
   return h(
     "nav",
     { class: "pages", "aria-label": "Parts of the list" },
-    offset > 0 ? h("a", { class: "button", href: at(Math.max(offset - limit, 0)), rel: "prev" }, "← Previous") : h("span"),
+    offset > 0
+      ? h("a", { class: "button", href: at(Math.max(offset - limit, 0)), rel: "prev" }, "← Previous")
+      : h("span"),
     h("span", {}, `${count(offset + 1)}–${count(last)} of ${count(total)}`),
     last < total ? h("a", { class: "button", href: at(last), rel: "next" }, "Next →") : h("span"),
   );
@@ -55,6 +61,10 @@ export function pages(path, query, { total, limit }) {
 
 /** Return a select that goes to another address when it is changed. */
 export function chooser(label, options, value, changed) {
-  const select = h("select", { onchange: () => changed(select.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+  const select = h(
+    "select",
+    { onchange: () => changed(select.value) },
+    options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)),
+  );
   return h("label", { class: "chooser" }, h("span", {}, label), select);
 }

@@ -19,7 +19,14 @@ export function questionForm(run, question = {}, to = (asked) => whereTo(run, as
   for (const name of ["subject", "predicate", "object"]) {
     const list = name === "predicate" ? "predicates" : "entities";
     const suggest = (prefix) => ask(runPath(run.name, list), { prefix, limit: SUGGESTIONS });
-    fields[name] = combobox({ label: LABELS[name], name, value: question[name] ?? "", placeholder: "?", suggest, changed: note });
+    fields[name] = combobox({
+      label: LABELS[name],
+      name,
+      value: question[name] ?? "",
+      placeholder: "?",
+      suggest,
+      changed: note,
+    });
   }
   for (const name of ends) {
     fields[name] = timeField({ label: LABELS[name], name, value: question[name] ?? "", run, changed: note });
@@ -27,7 +34,11 @@ export function questionForm(run, question = {}, to = (asked) => whereTo(run, as
   note();
 
   function current() {
-    return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]).filter(([, value]) => value));
+    return Object.fromEntries(
+      Object.entries(fields)
+        .map(([name, field]) => [name, field.value])
+        .filter(([, value]) => value),
+    );
   }
 
   function note() {
@@ -51,8 +62,19 @@ export function questionForm(run, question = {}, to = (asked) => whereTo(run, as
 
   return h(
     "form",
-    { class: `question ${ends.length > 1 ? "with-ends" : ""}`, role: "search", "aria-label": "Ask a question", onsubmit: submit, novalidate: true },
-    h("div", { class: "fields" }, Object.values(fields).map((field) => field.element), button),
+    {
+      class: `question ${ends.length > 1 ? "with-ends" : ""}`,
+      role: "search",
+      "aria-label": "Ask a question",
+      onsubmit: submit,
+      novalidate: true,
+    },
+    h(
+      "div",
+      { class: "fields" },
+      Object.values(fields).map((field) => field.element),
+      button,
+    ),
     hint,
   );
 }

@@ -15,11 +15,18 @@ const DRAWN = 6;
 export function reasonList(run, why, key = "reason") {
   const weights = why.reasons.map((reason) => reason.contribution);
   const open = Number(shown().get(key) ?? 1);
-  const items = why.reasons.map((reason, index) => item(run, why, reason, { weights, open: open === index + 1, number: index + 1, key }));
+  const items = why.reasons.map((reason, index) =>
+    item(run, why, reason, { weights, open: open === index + 1, number: index + 1, key }),
+  );
   const others = why.other_reasons;
   return [
     h("div", { class: "reasons" }, items),
-    others.count > 0 && h("p", { class: "note" }, `${counted(others.count, "other reason")}: ${number(others.contribution, true)} together.`),
+    others.count > 0 &&
+      h(
+        "p",
+        { class: "note" },
+        `${counted(others.count, "other reason")}: ${number(others.contribution, true)} together.`,
+      ),
   ];
 }
 
@@ -68,10 +75,17 @@ function rule(run, reason) {
     "p",
     { class: "rule-line" },
     read ? ruleSentence(read) : h("code", {}, reason.rule),
-    counts && h("span", { class: "note" }, ` It came true ${count(counts.support)} times of ${count(counts.body_count)} (${percent(counts.confidence)}) at this distance.`),
+    counts &&
+      h(
+        "span",
+        { class: "note" },
+        ` At this distance it came true ${percent(counts.confidence)} of the time, ${timesOf(counts)}.`,
+      ),
     link && h("a", { class: "quiet", href: link }, "Rules like this"),
   );
 }
+
+const timesOf = (counts) => `${count(counts.support)} of ${count(counts.body_count)}`;
 
 function eventList(events) {
   return h(
@@ -83,8 +97,18 @@ function eventList(events) {
         {},
         h("span", { class: "number" }, String(index + 1)),
         markIcon(event.mark),
-        h("span", {}, h("b", {}, humanTime(event.time, true)), " ", event.subject, " ", h("em", {}, event.predicate), " ", event.object,
-          h("small", {}, ` ${event.mark}${event.end ? `, of the ${event.end}` : ""}`)),
+        h(
+          "span",
+          {},
+          h("b", {}, humanTime(event.time, true)),
+          " ",
+          event.subject,
+          " ",
+          h("em", {}, event.predicate),
+          " ",
+          event.object,
+          h("small", {}, ` ${event.mark}${event.end ? `, of the ${event.end}` : ""}`),
+        ),
       ),
     ),
   );
@@ -101,7 +125,9 @@ function learned(reason) {
       "tr",
       {},
       h("td", {}, part.end ? `${part.says} (${part.end})` : part.says),
-      [part.shared, part.predicate, part.rule].map((value) => h("td", { class: "figure" }, value === 0 ? "–" : number(value, true))),
+      [part.shared, part.predicate, part.rule].map((value) =>
+        h("td", { class: "figure" }, value === 0 ? "–" : number(value, true)),
+      ),
       h("td", { class: "figure" }, h("b", {}, number(part.contribution, true))),
     ),
   );
@@ -110,6 +136,23 @@ function learned(reason) {
     "details",
     { class: "more" },
     h("summary", {}, "The learned weights"),
-    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((text, index) => h("th", { class: index ? "figure" : "" }, text)))), h("tbody", {}, rows))),
+    h(
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            heads.map((text, index) => h("th", { class: index ? "figure" : "" }, text)),
+          ),
+        ),
+        h("tbody", {}, rows),
+      ),
+    ),
   );
 }

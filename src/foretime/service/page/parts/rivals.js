@@ -17,7 +17,8 @@ export function rivalPicker(run, why, query, signal) {
   return [
     later(best, ({ answers }) => chips(run, why, answers), lines(2)),
     otherField(run, why),
-    query.get("rival") && h("p", {}, h("a", { class: "quiet", href: addressOf(run, why, null) }, "Without a comparison")),
+    query.get("rival") &&
+      h("p", {}, h("a", { class: "quiet", href: addressOf(run, why, null) }, "Without a comparison")),
   ];
 }
 
@@ -31,8 +32,17 @@ function chips(run, why, answers) {
     "p",
     { class: "chips" },
     rivals.map((answer) =>
-      h("a", { class: "chip", href: addressOf(run, why, answer.name), "aria-current": answer.name === why.rival?.answer ? "true" : null },
-        h("small", {}, String(answer.rank)), answerName(answer.name, why.piece))),
+      h(
+        "a",
+        {
+          class: "chip",
+          href: addressOf(run, why, answer.name),
+          "aria-current": answer.name === why.rival?.answer ? "true" : null,
+        },
+        h("small", {}, String(answer.rank)),
+        answerName(answer.name, why.piece),
+      ),
+    ),
   );
 }
 
@@ -40,12 +50,18 @@ function otherField(run, why) {
   const choose = (rival) => rival && go(addressOf(run, why, rival));
   const list = why.piece === "predicate" ? "predicates" : "entities";
   const suggest = (prefix) => ask(runPath(run.name, list), { prefix, limit: 12 });
-  const field = why.piece === "time"
-    ? timeField({ label: "Or any other", name: "rival", run })
-    : combobox({ label: "Or any other", name: "rival", placeholder: "a name", suggest, chosen: choose });
+  const field =
+    why.piece === "time"
+      ? timeField({ label: "Or any other", name: "rival", run })
+      : combobox({ label: "Or any other", name: "rival", placeholder: "a name", suggest, chosen: choose });
   const submit = (event) => {
     event.preventDefault();
     choose(field.value);
   };
-  return h("form", { class: "row rival-form", onsubmit: submit }, field.element, h("button", { class: "button" }, "Compare"));
+  return h(
+    "form",
+    { class: "row rival-form", onsubmit: submit },
+    field.element,
+    h("button", { class: "button" }, "Compare"),
+  );
 }

@@ -28,11 +28,16 @@ export function later(promise, draw, skeleton = lines(4)) {
 
 /** Return a skeleton of lines of text. */
 export function lines(many, className = "") {
-  return h("div", { class: `skeleton ${className}`, "aria-hidden": "true" }, Array.from({ length: many }, () => h("i")));
+  return h(
+    "div",
+    { class: `skeleton ${className}`, "aria-hidden": "true" },
+    Array.from({ length: many }, () => h("i")),
+  );
 }
 
 /** Return a skeleton of a chart. */
-export const block = (className = "") => h("div", { class: `skeleton ${className}`, "aria-hidden": "true" }, h("i", { class: "block" }));
+export const block = (className = "") =>
+  h("div", { class: `skeleton ${className}`, "aria-hidden": "true" }, h("i", { class: "block" }));
 
 /** Return what is said where there is nothing to show, and what can be done. */
 export function empty(title, ...help) {
@@ -49,7 +54,12 @@ export function trouble(problem) {
     "div",
     { class: "state state-error", role: "alert" },
     h("p", { class: "state-title" }, message),
-    problem.fields?.length > 0 && h("ul", {}, problem.fields.map((one) => h("li", {}, h("code", {}, one.field), `: ${one.message}`))),
+    problem.fields?.length > 1 &&
+      h(
+        "ul",
+        {},
+        problem.fields.map((one) => h("li", {}, h("code", {}, one.field), `: ${one.message}`)),
+      ),
     h("p", {}, (HINTS[problem.code] ?? "") + wait),
     repairs(message),
     problem.status !== 422 && h("button", { type: "button", class: "button", onclick: again }, "Try again"),
@@ -60,9 +70,14 @@ export function trouble(problem) {
 function repairs(message) {
   const found = /^unknown \w+ ('[^']*'|"[^"]*"); did you mean (.+)\?/.exec(message);
   if (!found) return null;
-  const [wrong, near] = [found[1].slice(1, -1), [...found[2].matchAll(/'([^']*)'|"([^"]*)"/g)].map((one) => one[1] ?? one[2])];
+  const [wrong, near] = [
+    found[1].slice(1, -1),
+    [...found[2].matchAll(/'([^']*)'|"([^"]*)"/g)].map((one) => one[1] ?? one[2]),
+  ];
   const links = near.map((name) => {
-    const query = new URLSearchParams([...new URLSearchParams(location.search)].map(([key, value]) => [key, value === wrong ? name : value]));
+    const query = new URLSearchParams(
+      [...new URLSearchParams(location.search)].map(([key, value]) => [key, value === wrong ? name : value]),
+    );
     return h("a", { class: "chip", href: `${location.pathname}?${query}` }, name);
   });
   return h("p", { class: "chips" }, links);
@@ -74,7 +89,7 @@ function again() {
 }
 
 function tokenForm() {
-  const field = h("input", { type: "password", id: "token", autocomplete: "current-password", required: true });
+  const field = h("input", { type: "password", id: "token", autocomplete: "off", required: true });
   const keep = (event) => {
     event.preventDefault();
     useToken(field.value);

@@ -14,7 +14,11 @@ export function timeField({ label, name, value = "", run, changed = () => {} }) 
   const last = run.forecasts ? null : run.last;
   const input = h("input", { id, name, type, value, min: run.first, max: last, placeholder: "?", autocomplete: "off" });
   const hint = `${humanTime(run.first, true)} – ${humanTime(run.last, true)}${run.forecasts ? " and later" : ""}`;
-  const clear = h("button", { type: "button", class: "clear", "aria-label": `Clear ${label}`, onclick: () => set("") }, "×");
+  const clear = h(
+    "button",
+    { type: "button", class: "clear", "aria-label": `Clear ${label}`, onclick: () => set("") },
+    "×",
+  );
   const element = h(
     "div",
     { class: "field time-field" },
@@ -34,5 +38,12 @@ export function timeField({ label, name, value = "", run, changed = () => {} }) 
     note();
   }
 
-  return { element, input, set, get value() { return input.value.trim(); } };
+  return {
+    element,
+    input,
+    set,
+    get value() {
+      return input.value.trim();
+    },
+  };
 }

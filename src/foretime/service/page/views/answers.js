@@ -20,32 +20,70 @@ export function answersView({ run, runs, path, query, signal }) {
     changed.set(name, value);
     go(address(path, changed));
   };
-  const head = heading(h("span", {}, h("small", { class: "kicker" }, asked(open)), " ", factSentence(question, open)), { path, parameters: query });
+  const head = heading(h("span", {}, h("small", { class: "kicker" }, asked(open)), " ", factSentence(question, open)), {
+    path,
+    parameters: query,
+  });
   const form = questionForm(run, question);
   const rival = runs.find((other) => other !== run && other.data === run.data);
   return [
-    NARROW.matches ? [head, h("details", { class: "card ask-again" }, h("summary", {}, "Change the question"), form)] : [form, head],
+    NARROW.matches
+      ? [head, h("details", { class: "card ask-again" }, h("summary", {}, "Change the question"), form)]
+      : [form, head],
     h(
       "div",
       { class: "choices" },
-      chooser("Show", ["5", "10", "25", "50", "100"].map((many) => [many, `${many} answers`]), query.get("top") ?? "10", change("top")),
-      chooser("Known answers", [["mark", "marked"], ["hide", "left out"]], query.get("known") ?? "mark", change("known")),
-      rival && h("a", { class: "quiet", href: address("/compare", { ...question, left: run.name, right: rival.name }) }, "Ask another run too"),
+      chooser(
+        "Show",
+        ["5", "10", "25", "50", "100"].map((many) => [many, `${many} answers`]),
+        query.get("top") ?? "10",
+        change("top"),
+      ),
+      chooser(
+        "Known answers",
+        [
+          ["mark", "marked"],
+          ["hide", "left out"],
+        ],
+        query.get("known") ?? "mark",
+        change("known"),
+      ),
+      rival &&
+        h(
+          "a",
+          { class: "quiet", href: address("/compare", { ...question, left: run.name, right: rival.name }) },
+          "Ask another run too",
+        ),
     ),
-    section(null, later(found, (value) => answerList(run, question, value), lines(10, "tall"))),
+    section(
+      null,
+      later(found, (value) => answerList(run, question, value), lines(10, "tall")),
+    ),
   ];
 }
 
 /** Return the list of answers of a response, each a link to its reasons. */
 export function answerList(run, question, { piece, answers, note }) {
-  if (answers.length === 0) return empty("No answer is left", "Train and valid know every one; show the known answers too.");
+  if (answers.length === 0)
+    return empty("No answer is left", "Train and valid know every one; show the known answers too.");
   const scale = reach(answers.map((answer) => split(answer.terms)));
   const stages = answers.some((answer) => "combiner" in answer.terms);
-  const reading = stages ? "the score of the first stage, split; a second stage orders the best" : "the score, split; left of the line speaks against";
+  const reading = stages
+    ? "the score of the first stage, split; a second stage orders the best"
+    : "the score, split; left of the line speaks against";
   return [
     note && h("p", { class: "note" }, note),
-    h("div", { class: "legend-line" }, termLegend(Object.keys(split(answers[0].terms))), h("span", { class: "note" }, reading)),
-    h("ol", { class: "answers" }, answers.map((answer) => answerRow(run, question, piece, answer, scale))),
+    h(
+      "div",
+      { class: "legend-line" },
+      termLegend(Object.keys(split(answers[0].terms))),
+      h("span", { class: "note" }, reading),
+    ),
+    h(
+      "ol",
+      { class: "answers" },
+      answers.map((answer) => answerRow(run, question, piece, answer, scale)),
+    ),
   ];
 }
 
@@ -70,12 +108,22 @@ function answerRow(run, question, piece, answer, scale) {
 /** Return the badge of an answer that a split has already. */
 export function knownBadge(split) {
   if (!split) return null;
-  return h("span", { class: `badge known-${split}`, title: `The ${split} facts hold this answer at this time` }, `known in ${split}`);
+  return h(
+    "span",
+    { class: `badge known-${split}`, title: `The ${split} facts hold this answer at this time` },
+    `known in ${split}`,
+  );
 }
 
 function confidenceCell(confidence) {
-  if (confidence === null) return h("span", { class: "confidence none", title: "Known already: it needs no prediction" }, "–");
+  if (confidence === null)
+    return h("span", { class: "confidence none", title: "Known already: it needs no prediction" }, "–");
   const meter = h("i", { class: "meter", "aria-hidden": "true" }, h("i"));
   meter.firstChild.style.width = `${(confidence * 100).toFixed(1)}%`;
-  return h("span", { class: "confidence", title: "Calibrated confidence, among the answers that are not known yet" }, percent(confidence), meter);
+  return h(
+    "span",
+    { class: "confidence", title: "Calibrated confidence, among the answers that are not known yet" },
+    percent(confidence),
+    meter,
+  );
 }

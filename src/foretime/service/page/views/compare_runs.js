@@ -10,21 +10,45 @@ import { answerName, asked, counted, factSentence, openPieces, questionOf } from
 import { answerList } from "./answers.js";
 
 export function compareView({ runs, query, signal }) {
-  if (runs.length < 2) return [heading("Two runs", { path: "/runs" }), empty("There is only one run here", "Serve two: «foretime serve runs/a runs/b».")];
+  if (runs.length < 2)
+    return [
+      heading("Two runs", { path: "/runs" }),
+      empty("There is only one run here", "Serve two: «foretime serve runs/a runs/b»."),
+    ];
   const named = (name, fallback) => runs.find((run) => run.name === name) ?? fallback;
   const left = named(query.get("left"), runs[0]);
-  const right = named(query.get("right"), runs.find((run) => run !== left));
+  const right = named(
+    query.get("right"),
+    runs.find((run) => run !== left),
+  );
   const question = questionOf(query);
   const open = openPieces(question);
   const to = (given) => address("/compare", { ...given, left: left.name, right: right.name });
-  const pick = (side) => (name) => go(address("/compare", { ...question, left: left.name, right: right.name, [side]: name }));
+  const pick = (side) => (name) =>
+    go(address("/compare", { ...question, left: left.name, right: right.name, [side]: name }));
   const names = runs.map((run) => [run.name, run.name]);
   const ready = open.length === 1;
-  const parameters = { ...question, left: left.name, right: right.name, top: query.get("top"), known: query.get("known") };
+  const parameters = {
+    ...question,
+    left: left.name,
+    right: right.name,
+    top: query.get("top"),
+    known: query.get("known"),
+  };
   return [
     questionForm(left, question, to),
-    heading(ready ? h("span", {}, h("small", { class: "kicker" }, asked(open[0])), " ", factSentence(question, open[0])) : "One question to two runs", ready ? { path: "/compare", parameters } : { path: "/runs" }),
-    h("div", { class: "choices" }, chooser("Left", names, left.name, pick("left")), chooser("Right", names, right.name, pick("right"))),
+    heading(
+      ready
+        ? h("span", {}, h("small", { class: "kicker" }, asked(open[0])), " ", factSentence(question, open[0]))
+        : "One question to two runs",
+      ready ? { path: "/compare", parameters } : { path: "/runs" },
+    ),
+    h(
+      "div",
+      { class: "choices" },
+      chooser("Left", names, left.name, pick("left")),
+      chooser("Right", names, right.name, pick("right")),
+    ),
     ready
       ? later(ask("/compare", parameters, signal), (found) => both(left, right, question, found), [lines(10, "tall")])
       : section(null, empty("Ask a question above", "Both runs will answer it.")),
@@ -37,9 +61,44 @@ function both(left, right, question, { piece, answers, shared, ...sides }) {
     section(
       "Where they agree",
       h("p", { class: "note" }, `Both have ${counted(shared, "answer")} among their first.`),
-      h("div", { class: "scroll tall-scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Answer"), h("th", { class: "figure" }, left.name), h("th", { class: "figure" }, right.name))),
-        h("tbody", {}, answers.map((one) => h("tr", {}, h("td", {}, answerName(one.name, piece)), h("td", { class: "figure" }, place(one.left)), h("td", { class: "figure" }, place(one.right))))))),
+      h(
+        "div",
+        { class: "scroll tall-scroll" },
+        h(
+          "table",
+          {},
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              h("th", {}, "Answer"),
+              h("th", { class: "figure" }, left.name),
+              h("th", { class: "figure" }, right.name),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            answers.map((one) =>
+              h(
+                "tr",
+                {},
+                h("td", {}, answerName(one.name, piece)),
+                h("td", { class: "figure" }, place(one.left)),
+                h("td", { class: "figure" }, place(one.right)),
+              ),
+            ),
+          ),
+        ),
+      ),
     ),
-    h("div", { class: "pair" }, section(left.name, answerList(left, question, sides.left)), section(right.name, answerList(right, question, sides.right))),
+    h(
+      "div",
+      { class: "pair" },
+      section(left.name, answerList(left, question, sides.left)),
+      section(right.name, answerList(right, question, sides.right)),
+    ),
   ];
 }

@@ -18,12 +18,24 @@ export function entityView({ run, view, path, query, signal }) {
   const other = query.get("other");
   const title = entity ? (other ? `${entity} and ${other}` : entity) : "Browse the graph";
   const to = (name, changes = {}) => address(runPath(run.name, name), { ...kept(query), ...changes });
-  const links = [["Timeline", to("timeline")], ["Neighbours", to("neighbours")], ["Facts", to("facts")]];
+  const links = [
+    ["Timeline", to("timeline")],
+    ["Neighbours", to("neighbours")],
+    ["Facts", to("facts")],
+  ];
   const current = { timeline: "Timeline", neighbours: "Neighbours", facts: "Facts" }[view];
   return [
-    heading(title, { path, parameters: query, lead: !entity && `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}` }),
+    heading(title, {
+      path,
+      parameters: query,
+      lead: !entity && `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}`,
+    }),
     finder(run, view, entity),
-    tabs("Parts", links.filter(([text]) => text !== "Neighbours" || (entity && !other)), current),
+    tabs(
+      "Parts",
+      links.filter(([text]) => text !== "Neighbours" || (entity && !other)),
+      current,
+    ),
     filters(path, query),
     VIEWS[view]({ run, path, query, entity, to, signal }),
   ];
@@ -41,11 +53,23 @@ function finder(run, view, entity) {
     event.preventDefault();
     if (field.value) chosen(field.value);
   };
-  return h("form", { class: "row finder", role: "search", onsubmit: submit }, field.element, h("button", { class: "button" }, "Show"));
+  return h(
+    "form",
+    { class: "row finder", role: "search", onsubmit: submit },
+    field.element,
+    h("button", { class: "button" }, "Show"),
+  );
 }
 
 function filters(path, query) {
-  const told = [["predicate", ""], ["other", "with "], ["from", "from "], ["to", "to "], ["split", "in "], ["role", "as "]];
+  const told = [
+    ["predicate", ""],
+    ["other", "with "],
+    ["from", "from "],
+    ["to", "to "],
+    ["split", "in "],
+    ["role", "as "],
+  ];
   const found = told.filter(([name]) => query.get(name));
   if (found.length === 0) return null;
   return h(
@@ -57,7 +81,13 @@ function filters(path, query) {
       delete rest[name];
       const value = query.get(name);
       const text = name === "from" || name === "to" ? humanTime(value, true) : value;
-      return h("a", { class: "chip", href: address(path, rest), title: "Leave this out" }, words + text, h("span", { "aria-hidden": "true" }, " ×"), h("span", { class: "unseen" }, " (leave this out)"));
+      return h(
+        "a",
+        { class: "chip", href: address(path, rest), title: "Leave this out" },
+        words + text,
+        h("span", { "aria-hidden": "true" }, " ×"),
+        h("span", { class: "unseen" }, " (leave this out)"),
+      );
     }),
   );
 }
@@ -65,41 +95,65 @@ function filters(path, query) {
 function timelinePart({ run, query, entity, to, signal }) {
   const path = runPath(run.name, "timeline");
   const found = ask(path, { ...kept(query), bins: query.get("bins") ?? BINS }, signal);
-  const draw = (told) => told.total === 0
-    ? empty("No fact is there", "Leave a filter out, or choose another entity.")
-    : [
-        h("p", { class: "note" }, `${counted(told.total, "fact")}. Choose a bar to see its facts.`),
-        histogram(told.bins, (bin) => to("facts", { from: bin.start, to: bin.end })),
-      ];
-  const predicates = (told) => h("ol", { class: "bars" }, told.predicates.map((one) => barLine(one, told.predicates[0].facts, to("facts", { predicate: one.name }))));
+  const draw = (told) =>
+    told.total === 0
+      ? empty("No fact is there", "Leave a filter out, or choose another entity.")
+      : [
+          h("p", { class: "note" }, `${counted(told.total, "fact")}. Choose a bar to see its facts.`),
+          histogram(told.bins, (bin) => to("facts", { from: bin.start, to: bin.end })),
+        ];
+  const predicates = (told) =>
+    h(
+      "ol",
+      { class: "bars" },
+      told.predicates.map((one) => barLine(one, told.predicates[0].facts, to("facts", { predicate: one.name }))),
+    );
   return [
     section("When", later(found, draw, block("chart-block"))),
     h(
       "div",
       { class: "pair" },
       section("What", later(found, predicates, lines(8))),
-      entity ? section("With whom", nearest({ run, query, entity, to, signal })) : section("Who", entities(run, signal)),
+      entity
+        ? section("With whom", nearest({ run, query, entity, to, signal }))
+        : section("Who", entities(run, signal)),
     ),
   ];
 }
 
 function barLine(one, most, href) {
-  return h("li", {}, h("a", { href }, one.name), countBar(one.facts, most), h("span", { class: "figure" }, count(one.facts)));
+  return h(
+    "li",
+    {},
+    h("a", { href }, one.name),
+    countBar(one.facts, most),
+    h("span", { class: "figure" }, count(one.facts)),
+  );
 }
 
 function nearest({ run, query, entity, to, signal }) {
   const { predicate, from, to: until, split } = Object.fromEntries(query);
   const found = ask(runPath(run.name, "neighbours"), { entity, predicate, from, to: until, split, limit: 12 }, signal);
   const draw = ({ total, neighbours }) => [
-    h("ol", { class: "bars" }, neighbours.map((one) => barLine(one, neighbours[0].facts, to("timeline", { entity, other: one.name })))),
-    total > neighbours.length && h("p", {}, h("a", { class: "quiet", href: to("neighbours") }, `All ${count(total)} neighbours`)),
+    h(
+      "ol",
+      { class: "bars" },
+      neighbours.map((one) => barLine(one, neighbours[0].facts, to("timeline", { entity, other: one.name }))),
+    ),
+    total > neighbours.length &&
+      h("p", {}, h("a", { class: "quiet", href: to("neighbours") }, `All ${count(total)} neighbours`)),
   ];
   return later(found, draw, lines(8));
 }
 
 function entities(run, signal) {
   const found = ask(runPath(run.name, "entities"), { limit: 12 }, signal);
-  const draw = ({ names }) => h("ol", { class: "bars" }, names.map((one) => barLine(one, names[0].facts, address(runPath(run.name, "timeline"), { entity: one.name }))));
+  const draw = ({ names }) =>
+    h(
+      "ol",
+      { class: "bars" },
+      names.map((one) => barLine(one, names[0].facts, address(runPath(run.name, "timeline"), { entity: one.name }))),
+    );
   return later(found, draw, lines(8));
 }
 
@@ -107,7 +161,11 @@ function neighboursPart({ run, path, query, entity, signal }) {
   if (!entity) return section(null, empty("Whose neighbours?", "Find an entity above."));
   const draw = ({ total, neighbours }) => [
     neighbours.length === 0 && empty("It has met no one", "Leave a filter out, or choose another entity."),
-    h("ol", { class: "neighbours" }, neighbours.map((one) => neighbour(run, entity, one))),
+    h(
+      "ol",
+      { class: "neighbours" },
+      neighbours.map((one) => neighbour(run, entity, one)),
+    ),
     pages(path, query, { total, limit: Number(query.get("limit") ?? 20) }),
   ];
   return section(null, later(ask(path, query, signal), draw, lines(12, "tall")));
@@ -115,14 +173,30 @@ function neighboursPart({ run, path, query, entity, signal }) {
 
 function neighbour(run, entity, one) {
   const to = (view, names) => address(runPath(run.name, view), names);
-  const when = one.first === one.last ? humanTime(one.first, true) : `${humanTime(one.first, true)} – ${humanTime(one.last, true)}`;
+  const when =
+    one.first === one.last
+      ? humanTime(one.first, true)
+      : `${humanTime(one.first, true)} – ${humanTime(one.last, true)}`;
   return h(
     "li",
     {},
     h("a", { class: "name", href: to("timeline", { entity: one.name }) }, one.name),
     h("a", { class: "figure", href: to("facts", { entity, other: one.name }) }, counted(one.facts, "fact")),
     h("span", { class: "note" }, `${count(one.as_subject)} from ${entity}, ${count(one.as_object)} to it; ${when}`),
-    h("span", { class: "chips" }, one.predicates.slice(0, 3).map((predicate) => h("a", { class: "chip", href: to("facts", { entity, other: one.name, predicate: predicate.name }) }, predicate.name, h("small", {}, count(predicate.facts))))),
+    h(
+      "span",
+      { class: "chips" },
+      one.predicates
+        .slice(0, 3)
+        .map((predicate) =>
+          h(
+            "a",
+            { class: "chip", href: to("facts", { entity, other: one.name, predicate: predicate.name }) },
+            predicate.name,
+            h("small", {}, count(predicate.facts)),
+          ),
+        ),
+    ),
   );
 }
 
@@ -130,13 +204,23 @@ function factsPart({ run, path, query, signal }) {
   const limit = Number(query.get("limit") ?? PAGE);
   const order = query.get("order") ?? "earliest";
   const turned = address(path, { ...kept(query), order: order === "earliest" ? "latest" : "earliest" });
-  const draw = ({ total, facts }) => facts.length === 0
-    ? empty("No fact is there", "Leave a filter out, or choose another entity.")
-    : [
-        h("p", { class: "note" }, `${counted(total, "fact")}, the ${order} first. `, h("a", { class: "quiet", href: turned }, "Turn round")),
-        h("ul", { class: "facts" }, facts.map((fact) => factLine(run, fact))),
-        pages(path, query, { total, limit }),
-      ];
+  const draw = ({ total, facts }) =>
+    facts.length === 0
+      ? empty("No fact is there", "Leave a filter out, or choose another entity.")
+      : [
+          h(
+            "p",
+            { class: "note" },
+            `${counted(total, "fact")}, the ${order} first. `,
+            h("a", { class: "quiet", href: turned }, "Turn round"),
+          ),
+          h(
+            "ul",
+            { class: "facts" },
+            facts.map((fact) => factLine(run, fact)),
+          ),
+          pages(path, query, { total, limit }),
+        ];
   return section(null, later(ask(path, query, signal), draw, lines(12)));
 }
 
@@ -149,6 +233,10 @@ function factLine(run, fact) {
     h("time", {}, humanWhen(fact, true)),
     h("span", {}, entity(subject), " ", h("em", {}, predicate), " ", entity(object)),
     h("span", { class: `badge known-${fact.split}` }, fact.split),
-    h("a", { class: "quiet", href: address(runPath(run.name, "explain"), { subject, predicate, object, time, start, end }) }, "why"),
+    h(
+      "a",
+      { class: "quiet", href: address(runPath(run.name, "explain"), { subject, predicate, object, time, start, end }) },
+      "why",
+    ),
   );
 }

@@ -15,22 +15,50 @@ export function homeView({ runs, problems }) {
   }
   return [
     heading("Runs", { path: "/runs", lead: "Choose the run that shall answer." }),
-    runs.length === 0 && empty("No run is there yet", "Train one with «foretime train»; it appears here by itself as soon as it has its report."),
+    runs.length === 0 &&
+      empty(
+        "No run is there yet",
+        "Train one with «foretime train»; it appears here by itself as soon as it has its report.",
+      ),
     h("div", { class: "cards" }, runs.map(runCard)),
     runs.length > 1 && h("p", {}, h("a", { class: "button", href: "/compare" }, "Ask two runs the same question")),
-    problems.length > 0 && h("div", { class: "state state-error" }, problems.map((one) => h("p", {}, h("b", {}, one.run), ` ${one.message}`))),
+    problems.length > 0 &&
+      h(
+        "div",
+        { class: "state state-error" },
+        problems.map((one) => h("p", {}, h("b", {}, one.run), ` ${one.message}`)),
+      ),
   ];
 }
 
 function runCard(run) {
   const facts = run.facts.train + run.facts.valid + run.facts.test;
-  const figures = [["valid", run.valid_mrr], ["test", run.test_mrr]].filter(([, mrr]) => mrr !== null);
+  const figures = [
+    ["valid", run.valid_mrr],
+    ["test", run.test_mrr],
+  ].filter(([, mrr]) => mrr !== null);
   return h(
     "a",
     { class: "card run-card", href: runPath(run.name) },
     h("h2", {}, run.name),
-    h("p", {}, `${run.model} on ${run.data}`, h("br"), `${count(facts)} facts, ${humanTime(run.first, true)} – ${humanTime(run.last, true)}`),
-    h("p", { class: "figures" }, figures.map(([split, mrr]) => h("span", {}, `MRR on ${split} `, h("b", {}, mrr.toFixed(3))))),
-    h("p", { class: "badges" }, [run.evidence && "gives reasons", run.combiner && "two stages", run.forecasts && "forecasts"].filter(Boolean).map((text) => h("span", { class: "badge" }, text))),
+    h(
+      "p",
+      {},
+      `${run.model} on ${run.data}`,
+      h("br"),
+      `${count(facts)} facts, ${humanTime(run.first, true)} – ${humanTime(run.last, true)}`,
+    ),
+    h(
+      "p",
+      { class: "figures" },
+      figures.map(([split, mrr]) => h("span", {}, `MRR on ${split} `, h("b", {}, mrr.toFixed(3)))),
+    ),
+    h(
+      "p",
+      { class: "badges" },
+      [run.evidence && "gives reasons", run.combiner && "two stages", run.forecasts && "forecasts"]
+        .filter(Boolean)
+        .map((text) => h("span", { class: "badge" }, text)),
+    ),
   );
 }

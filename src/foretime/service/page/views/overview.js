@@ -12,14 +12,23 @@ const EXAMPLES = 4;
 
 export function overviewView({ run, path, signal }) {
   const about = ask(runPath(run.name), {}, signal);
-  const more = ask(runPath(run.name, "facts"), { split: "test", order: "latest", limit: 40 }, signal).catch(() => ({ facts: [] }));
+  const more = ask(runPath(run.name, "facts"), { split: "test", order: "latest", limit: 40 }, signal).catch(() => ({
+    facts: [],
+  }));
   return [
-    heading(run.forecasts ? "What happened, or will?" : "What else happened?", { path, lead: "Name three of who, what, to whom and when. The run ranks what may be the fourth, and says why." }),
+    heading(run.forecasts ? "What happened, or will?" : "What else happened?", {
+      path,
+      lead: "Name three of who, what, to whom and when. The run ranks what may be the fourth, and says why.",
+    }),
     questionForm(run),
     section(
       "Try one",
       h("p", { class: "note" }, "Facts that the run has not been trained on. Choose what to leave open."),
-      later(Promise.all([about, more]), ([told, facts]) => examples(run, told.example, facts.facts), lines(EXAMPLES, "tall")),
+      later(
+        Promise.all([about, more]),
+        ([told, facts]) => examples(run, told.example, facts.facts),
+        lines(EXAMPLES, "tall"),
+      ),
     ),
     section("The graph", figures(run)),
   ];
@@ -31,12 +40,18 @@ function examples(run, first, others) {
     if (!fact || seen.has(fact.predicate)) return false;
     return seen.add(fact.predicate);
   });
-  return h("ul", { class: "examples" }, picked.slice(0, EXAMPLES).map((fact) => example(run, fact)));
+  return h(
+    "ul",
+    { class: "examples" },
+    picked.slice(0, EXAMPLES).map((fact) => example(run, fact)),
+  );
 }
 
 function example(run, fact) {
   const pieces = PIECES.filter((piece) => piece !== "time" || fact.time);
-  const links = pieces.map((piece) => h("a", { class: "chip", href: whereTo(run, without(fact, piece)) }, asked(piece)));
+  const links = pieces.map((piece) =>
+    h("a", { class: "chip", href: whereTo(run, without(fact, piece)) }, asked(piece)),
+  );
   return h("li", {}, factSentence(fact), h("span", { class: "chips" }, links));
 }
 
@@ -54,9 +69,18 @@ function figures(run) {
     [count(run.rules), "rules", runPath(run.name, "rules")],
   ];
   const mrr = run.test_mrr ?? run.valid_mrr;
-  if (mrr !== null) told.push([mrr.toFixed(3), `MRR on ${run.test_mrr === null ? "valid" : "test"}`, runPath(run.name, "report")]);
+  if (mrr !== null)
+    told.push([mrr.toFixed(3), `MRR on ${run.test_mrr === null ? "valid" : "test"}`, runPath(run.name, "report")]);
   return [
-    h("ul", { class: "tiles" }, told.map(([value, text, href]) => h("li", {}, h("a", { href }, h("b", {}, value), text)))),
-    h("p", { class: "note" }, `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}, by ${run.granularity}; model ${run.model}.`),
+    h(
+      "ul",
+      { class: "tiles" },
+      told.map(([value, text, href]) => h("li", {}, h("a", { href }, h("b", {}, value), text))),
+    ),
+    h(
+      "p",
+      { class: "note" },
+      `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}, by ${run.granularity}; model ${run.model}.`,
+    ),
   ];
 }

@@ -9,8 +9,21 @@ import { block, empty, later, lines } from "../parts/states.js";
 import { count, number, percent } from "../words.js";
 
 const SPLITS = ["test", "valid"];
-const GROUPS = [["all", "all questions"], ["objects", "objects asked for"], ["subjects", "subjects asked for"], ["seen", "entities seen in train"], ["unseen", "entities never seen"]];
-const COLUMNS = [["name", "Predicate"], ["questions", "Questions"], ["mrr", "MRR"], ["1", "H@1"], ["3", "H@3"], ["10", "H@10"]];
+const GROUPS = [
+  ["all", "all questions"],
+  ["objects", "objects asked for"],
+  ["subjects", "subjects asked for"],
+  ["seen", "entities seen in train"],
+  ["unseen", "entities never seen"],
+];
+const COLUMNS = [
+  ["name", "Predicate"],
+  ["questions", "Questions"],
+  ["mrr", "MRR"],
+  ["1", "H@1"],
+  ["3", "H@3"],
+  ["10", "H@10"],
+];
 
 export function reportView({ run, path, query, signal }) {
   return [
@@ -34,15 +47,35 @@ function report(run, { report: found, trace, config }) {
 
 function splitFigures(split) {
   const { all } = split;
-  const tiles = [[all.mrr.toFixed(4), "MRR"], ...["1", "3", "10"].map((k) => [percent(all.hits[k]), `Hits@${k}`]), [count(all.questions), "questions"]];
+  const tiles = [
+    [all.mrr.toFixed(4), "MRR"],
+    ...["1", "3", "10"].map((k) => [percent(all.hits[k]), `Hits@${k}`]),
+    [count(all.questions), "questions"],
+  ];
   const error = split.calibration_error?.object;
   if (error !== undefined) tiles.push([error.toFixed(3), "calibration error of objects"]);
   return [
-    h("ul", { class: "tiles" }, tiles.map(([value, text]) => h("li", {}, h("b", {}, value), text))),
-    split.mrr_interval && h("p", { class: "note" }, `The MRR lies between ${split.mrr_interval.map((end) => end.toFixed(3)).join(" and ")} with 95 % confidence; other known answers are left out (${split.filter}).`),
-    h("details", { class: "more" }, h("summary", {}, "By kind of question"), groups(GROUPS.map(([key, words]) => [words, split[key]]))),
+    h(
+      "ul",
+      { class: "tiles" },
+      tiles.map(([value, text]) => h("li", {}, h("b", {}, value), text)),
+    ),
+    split.mrr_interval &&
+      h(
+        "p",
+        { class: "note" },
+        `The MRR lies between ${ends(split)} with 95 % confidence; other known answers are left out (${split.filter}).`,
+      ),
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "By kind of question"),
+      groups(GROUPS.map(([key, words]) => [words, split[key]])),
+    ),
   ];
 }
+
+const ends = (split) => split.mrr_interval.map((end) => end.toFixed(3)).join(" and ");
 
 function groups(rows) {
   const shownRows = rows.filter(([, one]) => one?.questions > 0);
@@ -50,8 +83,25 @@ function groups(rows) {
   return h(
     "div",
     { class: "scroll" },
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Kind"), ["Questions", "MRR", "H@1", "H@3", "H@10"].map((text) => h("th", { class: "figure" }, text)))),
-      h("tbody", {}, shownRows.map(([name, one]) => h("tr", {}, h("td", {}, name), metricCells(one))))),
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", {}, "Kind"),
+          ["Questions", "MRR", "H@1", "H@3", "H@10"].map((text) => h("th", { class: "figure" }, text)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        shownRows.map(([name, one]) => h("tr", {}, h("td", {}, name), metricCells(one))),
+      ),
+    ),
   );
 }
 
@@ -73,12 +123,25 @@ function curves(trace, best) {
   const names = [...new Set(trace.flatMap(Object.keys))].filter((name) => !["epoch", "seconds"].includes(name));
   const rank = (name) => (name === "valid_mrr" ? 0 : name.includes("loss") ? 1 : 2);
   names.sort((one, other) => rank(one) - rank(other));
-  const points = (name) => trace.filter((row) => typeof row[name] === "number").map((row) => ({ epoch: row.epoch, value: row[name] }));
-  return h("div", { class: "curves" }, names.filter((name) => points(name).length > 0).map((name) => curve(name.replaceAll("_", " ").replace("mrr", "MRR"), points(name), { best, epochs: trace.at(-1).epoch })));
+  const points = (name) =>
+    trace.filter((row) => typeof row[name] === "number").map((row) => ({ epoch: row.epoch, value: row[name] }));
+  return h(
+    "div",
+    { class: "curves" },
+    names
+      .filter((name) => points(name).length > 0)
+      .map((name) =>
+        curve(name.replaceAll("_", " ").replace("mrr", "MRR"), points(name), { best, epochs: trace.at(-1).epoch }),
+      ),
+  );
 }
 
 function trainingNote({ epochs, best_epoch: best, training_seconds: seconds }) {
-  return h("p", { class: "note" }, `By epoch. The dashed line is the one whose weights were taken: ${best} of ${epochs}, after ${duration(seconds)}.`);
+  return h(
+    "p",
+    { class: "note" },
+    `By epoch. The dashed line is the one whose weights were taken: ${best} of ${epochs}, after ${duration(seconds)}.`,
+  );
 }
 
 function duration(seconds) {
@@ -88,7 +151,8 @@ function duration(seconds) {
 function byPredicate(run, found, splits) {
   const box = h("div", {});
   const state = { split: shown().get("split") ?? splits[0], by: shown().get("by") ?? "questions" };
-  const draw = () => replace(box, predicateTable(run, Object.entries(found[state.split].predicates ?? {}), state.by, sort));
+  const draw = () =>
+    replace(box, predicateTable(run, Object.entries(found[state.split].predicates ?? {}), state.by, sort));
   const sort = (by) => change("by", by);
   const change = (name, value) => {
     state[name] = value;
@@ -96,19 +160,64 @@ function byPredicate(run, found, splits) {
     draw();
   };
   draw();
-  return [splits.length > 1 && h("div", { class: "choices" }, chooser("Split", splits.map((name) => [name, name]), state.split, (name) => change("split", name))), box];
+  return [
+    splits.length > 1 &&
+      h(
+        "div",
+        { class: "choices" },
+        chooser(
+          "Split",
+          splits.map((name) => [name, name]),
+          state.split,
+          (name) => change("split", name),
+        ),
+      ),
+    box,
+  ];
 }
 
 function predicateTable(run, rows, by, sort) {
   const value = ([name, one]) => (by === "name" ? name : (one[by] ?? one.hits[by]));
-  const sorted = [...rows].sort((one, other) => (by === "name" ? value(one).localeCompare(value(other)) : value(other) - value(one)));
+  const sorted = [...rows].sort((one, other) =>
+    by === "name" ? value(one).localeCompare(value(other)) : value(other) - value(one),
+  );
   const header = ([key, text]) =>
-    h("th", { class: key === "name" ? "" : "figure", "aria-sort": key === by ? (key === "name" ? "ascending" : "descending") : null }, h("button", { type: "button", onclick: () => sort(key) }, text));
+    h(
+      "th",
+      {
+        class: key === "name" ? "" : "figure",
+        "aria-sort": key === by ? (key === "name" ? "ascending" : "descending") : null,
+      },
+      h("button", { type: "button", onclick: () => sort(key) }, text),
+    );
   return h(
     "div",
     { class: "scroll tall-scroll", tabindex: "0", role: "region", "aria-label": "Metrics by predicate" },
-    h("table", {}, h("thead", {}, h("tr", {}, COLUMNS.map(header))),
-      h("tbody", {}, sorted.map(([name, one]) => h("tr", {}, h("td", {}, h("a", { href: address(runPath(run.name, "rules"), { head: name }), title: "The rules that end in it" }, name)), metricCells(one))))),
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, COLUMNS.map(header))),
+      h(
+        "tbody",
+        {},
+        sorted.map(([name, one]) =>
+          h(
+            "tr",
+            {},
+            h(
+              "td",
+              {},
+              h(
+                "a",
+                { href: address(runPath(run.name, "rules"), { head: name }), title: "The rules that end in it" },
+                name,
+              ),
+            ),
+            metricCells(one),
+          ),
+        ),
+      ),
+    ),
   );
 }
 
@@ -117,12 +226,32 @@ function settings(found, config) {
     ["Parameters", count(found.parameters)],
     ["Chosen by", found.choice],
     ["Test", found.test_note],
-    ["Temperatures", Object.entries(found.temperatures ?? {}).map(([piece, value]) => `${piece} ${number(value)}`).join(", ")],
+    [
+      "Temperatures",
+      Object.entries(found.temperatures ?? {})
+        .map(([piece, value]) => `${piece} ${number(value)}`)
+        .join(", "),
+    ],
   ].filter(([, value]) => value);
   return [
-    h("dl", { class: "told" }, told.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+    h(
+      "dl",
+      { class: "told" },
+      told.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+    ),
     (found.data_warnings ?? []).map((warning) => h("p", { class: "note" }, warning)),
-    h("details", { class: "more" }, h("summary", {}, "All settings"),
-      Object.entries(config).map(([part, values]) => [h("h3", {}, part), h("dl", { class: "told" }, Object.entries(values ?? {}).map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]))])),
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "All settings"),
+      Object.entries(config).map(([part, values]) => [
+        h("h3", {}, part),
+        h(
+          "dl",
+          { class: "told" },
+          Object.entries(values ?? {}).map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
+        ),
+      ]),
+    ),
   ];
 }

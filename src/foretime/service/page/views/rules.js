@@ -7,16 +7,27 @@ import { combobox } from "../parts/combobox.js";
 import { chooser, heading, jsonLink, pages, section } from "../parts/frame.js";
 import { empty, later, lines } from "../parts/states.js";
 import { humanTime } from "../times.js";
-import { PATTERNS, count, percent, ruleSentence } from "../words.js";
+import { PATTERNS, count, counted, percent, ruleSentence } from "../words.js";
 
-const SORTS = [["confidence", "confidence"], ["support", "support"], ["head_coverage", "head coverage"]];
+const SORTS = [
+  ["confidence", "confidence"],
+  ["support", "support"],
+  ["head_coverage", "head coverage"],
+];
 const LIMIT = 20;
 
 export function rulesView({ run, path, query, signal }) {
   return [
-    heading("Rules", { path, parameters: query, lead: "What tends to come with what, counted exactly on the training facts." }),
+    heading("Rules", {
+      path,
+      parameters: query,
+      lead: "What tends to come with what, counted exactly on the training facts.",
+    }),
     filterForm(run, path, query),
-    section(null, later(ask(path, query, signal), (found) => list(run, path, query, found, signal), lines(12, "tall"))),
+    section(
+      null,
+      later(ask(path, query, signal), (found) => list(run, path, query, found, signal), lines(12, "tall")),
+    ),
   ];
 }
 
@@ -24,17 +35,49 @@ function filterForm(run, path, query) {
   const suggest = (prefix) => ask(runPath(run.name, "predicates"), { prefix, limit: 12 });
   const given = (name) => query.get(name) ?? "";
   const apply = (changes = {}) => go(address(path, { ...values(), ...changes }));
-  const head = combobox({ label: "Then (head)", name: "head", value: given("head"), placeholder: "any predicate", suggest, chosen: (name) => apply({ head: name }) });
-  const body = combobox({ label: "If (body)", name: "body", value: given("body"), placeholder: "any predicate", suggest, chosen: (name) => apply({ body: name }) });
-  const confidence = h("input", { type: "range", id: "least", name: "min_confidence", min: 0, max: 1, step: 0.05, value: given("min_confidence") || 0 });
+  const head = combobox({
+    label: "Then (head)",
+    name: "head",
+    value: given("head"),
+    placeholder: "any predicate",
+    suggest,
+    chosen: (name) => apply({ head: name }),
+  });
+  const body = combobox({
+    label: "If (body)",
+    name: "body",
+    value: given("body"),
+    placeholder: "any predicate",
+    suggest,
+    chosen: (name) => apply({ body: name }),
+  });
+  const confidence = h("input", {
+    type: "range",
+    id: "least",
+    name: "min_confidence",
+    min: 0,
+    max: 1,
+    step: 0.05,
+    value: given("min_confidence") || 0,
+  });
   const output = h("output", { for: "least" });
   const tell = () => replace(output, percent(Number(confidence.value)));
   confidence.addEventListener("input", tell);
   confidence.addEventListener("change", () => apply());
   tell();
   const chosen = { pattern: given("pattern"), sort: given("sort") };
-  const values = () => ({ head: head.value, body: body.value, pattern: chosen.pattern, sort: chosen.sort, min_support: given("min_support"), min_confidence: Number(confidence.value) || "" });
-  const patterns = [["", "any"], ...Object.entries(PATTERNS).map(([name, words]) => [name, `${name.replace("_", " ")}: ${words}`])];
+  const values = () => ({
+    head: head.value,
+    body: body.value,
+    pattern: chosen.pattern,
+    sort: chosen.sort,
+    min_support: given("min_support"),
+    min_confidence: Number(confidence.value) || "",
+  });
+  const patterns = [
+    ["", "any"],
+    ...Object.entries(PATTERNS).map(([name, words]) => [name, `${name.replace("_", " ")}: ${words}`]),
+  ];
   const submit = (event) => {
     event.preventDefault();
     apply();
@@ -47,7 +90,12 @@ function filterForm(run, path, query) {
     chooser("Pattern", patterns, chosen.pattern, (pattern) => apply({ pattern })),
     h("div", { class: "field" }, h("label", { for: "least" }, "Confidence at least ", output), confidence),
     chooser("Order by", SORTS, chosen.sort || "confidence", (sort) => apply({ sort })),
-    h("div", { class: "row" }, h("button", { class: "button primary" }, "Filter"), [...query].length > 0 && h("a", { class: "quiet", href: path }, "Show all")),
+    h(
+      "div",
+      { class: "row" },
+      h("button", { class: "button primary" }, "Filter"),
+      [...query].length > 0 && h("a", { class: "quiet", href: path }, "Show all"),
+    ),
   );
 }
 
@@ -55,12 +103,25 @@ function list(run, path, query, { total, rules, window }, signal) {
   if (rules.length === 0) {
     return run.rules === 0
       ? empty("This run has no rules", "It was trained without them.")
-      : empty("No rule fits these filters", "Ask for less confidence, or ", h("a", { href: path }, "show all rules"), ".");
+      : empty(
+          "No rule fits these filters",
+          "Ask for less confidence, or ",
+          h("a", { href: path }, "show all rules"),
+          ".",
+        );
   }
   const open = shown().get("rule");
   return [
-    h("p", { class: "note" }, `${count(total)} ${total === 1 ? "rule" : "rules"}. «Later» is within ${window} steps. Choose one to see where it came true.`),
-    h("div", { class: "rules" }, rules.map((rule) => ruleItem(run, rule, String(rule.id) === open, signal))),
+    h(
+      "p",
+      { class: "note" },
+      `${counted(total, "rule")}. «Later» is within ${window} steps. Choose one to see where it came true.`,
+    ),
+    h(
+      "div",
+      { class: "rules" },
+      rules.map((rule) => ruleItem(run, rule, String(rule.id) === open, signal)),
+    ),
     pages(path, query, { total, limit: Number(query.get("limit") ?? LIMIT) }),
   ];
 }
@@ -77,7 +138,12 @@ function ruleItem(run, rule, open, signal) {
       {},
       h("span", { class: "confidence" }, percent(rule.confidence), meter),
       h("span", { class: "sentence" }, ruleSentence(rule)),
-      h("span", { class: "note counts" }, h("span", {}, `${count(rule.support)} of ${count(rule.body_count)}`), h("span", {}, rule.pattern.replace("_", " "))),
+      h(
+        "span",
+        { class: "note counts" },
+        h("span", {}, `${count(rule.support)} of ${count(rule.body_count)}`),
+        h("span", {}, rule.pattern.replace("_", " ")),
+      ),
     ),
     body,
   );
@@ -93,14 +159,36 @@ function ruleItem(run, rule, open, signal) {
 function grounded(run, rule, signal) {
   const path = runPath(run.name, `rules/${rule.id}/groundings`);
   const box = h("div", {});
-  const show = (misses) => replace(box, later(ask(path, { limit: 5, misses: misses || "" }, signal), (found) => groundings(found, misses), lines(5)));
+  const show = (misses) =>
+    replace(
+      box,
+      later(ask(path, { limit: 5, misses: misses || "" }, signal), (found) => groundings(found, misses), lines(5)),
+    );
   const choose = (value) => show(value === "misses" ? "true" : "");
   show("");
   return h(
     "div",
     {},
-    h("p", { class: "note" }, h("code", {}, rule.text), ` head coverage ${percent(rule.head_coverage)} (${count(rule.head_support)} of ${count(rule.head_count)}). `),
-    h("div", { class: "row spread" }, chooser("Show", [["hits", "where it came true"], ["misses", "where it did not"]], "hits", choose), jsonLink(path)),
+    h(
+      "p",
+      { class: "note" },
+      h("code", {}, rule.text),
+      ` head coverage ${percent(rule.head_coverage)} (${count(rule.head_support)} of ${count(rule.head_count)}). `,
+    ),
+    h(
+      "div",
+      { class: "row spread" },
+      chooser(
+        "Show",
+        [
+          ["hits", "where it came true"],
+          ["misses", "where it did not"],
+        ],
+        "hits",
+        choose,
+      ),
+      jsonLink(path),
+    ),
     box,
   );
 }
@@ -114,8 +202,24 @@ function groundings({ groundings: found, note }, misses) {
       h(
         "li",
         {},
-        h("ul", {}, grounding.events.map((event) =>
-          h("li", { class: event.role }, h("span", { class: "role" }, event.role === "head" ? "then" : "if"), h("b", {}, humanTime(event.time, true)), " ", event.subject, " ", h("em", {}, event.predicate), " ", event.object))),
+        h(
+          "ul",
+          {},
+          grounding.events.map((event) =>
+            h(
+              "li",
+              { class: event.role },
+              h("span", { class: "role" }, event.role === "head" ? "then" : "if"),
+              h("b", {}, humanTime(event.time, true)),
+              " ",
+              event.subject,
+              " ",
+              h("em", {}, event.predicate),
+              " ",
+              event.object,
+            ),
+          ),
+        ),
         !grounding.holds && h("p", { class: "note" }, "then nothing of the kind came."),
       ),
     ),

@@ -17,7 +17,13 @@ export function whyView({ run, path, query, signal }) {
   const question = questionOf(query);
   const found = ask(path, query, signal);
   const piece = query.get("piece") ?? "object";
-  const title = h("span", {}, h("small", { class: "kicker" }, query.get("rival") ? "Why, and why not" : "Why?"), " ", factSentence(question, piece, question[piece] ?? null));
+  const title = h(
+    "span",
+    {},
+    h("small", { class: "kicker" }, query.get("rival") ? "Why, and why not" : "Why?"),
+    " ",
+    factSentence(question, piece, question[piece] ?? null),
+  );
   return [
     heading(title, { path, parameters: query }),
     later(found, (why) => told(run, why, query, signal), [lines(3), block("chart-block"), lines(6, "tall")]),
@@ -33,10 +39,21 @@ function told(run, why, query, signal) {
     rival && comparison(why, rival, differences),
     rival
       ? section("Compare with yet another answer", rivalPicker(run, why, query, signal))
-      : h("div", { class: "pair" }, section("The score", score(why)), section("Compare with another answer", rivalPicker(run, why, query, signal))),
-    section(rival ? ["Between the two, with ", h("em", {}, shownName(why))] : "Between the two", betweenTwo(run, why, signal)),
-    why.reasons.length > 0 && section(rival ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules that speak", reasonList(run, why)),
-    rival && rival.reasons.length > 0 && section(["Reasons for ", h("em", {}, shownName(rival))], reasonList(run, rival, "rival-reason")),
+      : h(
+          "div",
+          { class: "pair" },
+          section("The score", score(why)),
+          section("Compare with another answer", rivalPicker(run, why, query, signal)),
+        ),
+    section(
+      rival ? ["Between the two, with ", h("em", {}, shownName(why))] : "Between the two",
+      betweenTwo(run, why, signal),
+    ),
+    why.reasons.length > 0 &&
+      section(rival ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules that speak", reasonList(run, why)),
+    rival &&
+      rival.reasons.length > 0 &&
+      section(["Reasons for ", h("em", {}, shownName(rival))], reasonList(run, rival, "rival-reason")),
     rival && section(["Between the two, with ", h("em", {}, shownName(rival))], betweenTwo(run, rival, signal)),
   ];
 }
@@ -45,7 +62,13 @@ const shownName = (why) => answerName(why.answer, why.piece);
 
 function standing(why) {
   const confidence = why.confidence === null ? null : [h("b", {}, percent(why.confidence)), " confidence"];
-  return [h("b", {}, ordinal(why.rank)), " of all answers", confidence && [", ", confidence], " ", knownBadge(why.known)];
+  return [
+    h("b", {}, ordinal(why.rank)),
+    " of all answers",
+    confidence && [", ", confidence],
+    " ",
+    knownBadge(why.known),
+  ];
 }
 
 function allAnswers(run, why) {
@@ -56,7 +79,12 @@ function allAnswers(run, why) {
 function score(why) {
   const stage = why.first_stage;
   return [
-    h("p", { class: "total" }, h("b", {}, number(why.score)), h("span", {}, why.second_stage ? "by the second stage" : "the sum of its terms")),
+    h(
+      "p",
+      { class: "total" },
+      h("b", {}, number(why.score)),
+      h("span", {}, why.second_stage ? "by the second stage" : "the sum of its terms"),
+    ),
     splitBar(why.terms),
     termNumbers(why.terms),
     stage && h("p", { class: "note" }, stageWords(stage)),
@@ -67,11 +95,14 @@ function score(why) {
 function stageWords({ score: first, shortlist, listed, place }) {
   const list = `the shortlist of the best ${shortlist}`;
   if (!listed) return `The first stage gives it ${number(first)}, behind ${list}: it keeps its place.`;
-  return `The first stage gives it ${number(first)}: ${place === null ? `known already, so beside ${list}` : `place ${place} on ${list}`}.`;
+  const where = place === null ? `known already, so beside ${list}` : `place ${place} on ${list}`;
+  return `The first stage gives it ${number(first)}: ${where}.`;
 }
 
 function secondStage({ base, contributions, other_contributions: others }) {
-  const rows = contributions.map((one) => h("tr", {}, h("td", {}, one.words), h("td", { class: "figure" }, number(one.contribution, true))));
+  const rows = contributions.map((one) =>
+    h("tr", {}, h("td", {}, one.words), h("td", { class: "figure" }, number(one.contribution, true))),
+  );
   return h(
     "details",
     { class: "more" },
@@ -79,8 +110,19 @@ function secondStage({ base, contributions, other_contributions: others }) {
     h(
       "table",
       {},
-      h("tbody", {}, h("tr", {}, h("td", {}, "base"), h("td", { class: "figure" }, number(base, true))), rows,
-        others.count > 0 && h("tr", {}, h("td", {}, `${others.count} other columns`), h("td", { class: "figure" }, number(others.contribution, true)))),
+      h(
+        "tbody",
+        {},
+        h("tr", {}, h("td", {}, "base"), h("td", { class: "figure" }, number(base, true))),
+        rows,
+        others.count > 0 &&
+          h(
+            "tr",
+            {},
+            h("td", {}, `${others.count} other columns`),
+            h("td", { class: "figure" }, number(others.contribution, true)),
+          ),
+      ),
     ),
   );
 }
