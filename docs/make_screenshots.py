@@ -62,7 +62,7 @@ def trained(folder: Path) -> Path:
 def take(run: Path, question: dict[str, str], out: Path) -> None:
     """Write the pictures of a question's answers, and of why the first one."""
     with served(run) as url, chromium() as browser:
-        page = browser.new_page(viewport={"width": WIDTH, "height": ANSWERS_HEIGHT}, locale="en-GB")
+        page = browser.new_page(viewport={"width": WIDTH, "height": ANSWERS_HEIGHT})
         explorer = Explorer(page, url, out)
         if not question:
             question = {piece: explorer.json(f"/runs/{run.name}")["example"][piece] for piece in PIECES}

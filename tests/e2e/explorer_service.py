@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 CHROMIUM = os.environ.get("FORETIME_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--password-store=basic"]
+QUIET = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--password-store=basic",
+    "--lang=en-GB",
+]
 SECONDS_TO_LOAD = 120
 WAIT = 20_000
 """Milliseconds that anything may take to appear, on a busy machine."""
