@@ -23,6 +23,7 @@ from foretime.service.settings import Settings, is_loopback
 PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 """What every record of a log has; anything else was added by whoever logs."""
 SECONDS_TO_FINISH = 30
+BACKLOG = 2048
 SWITCH_SECONDS = 0.0005
 """How long the thread of the models may keep that of the connections waiting while it runs Python."""
 SHORTEST_TOKEN = 16
@@ -90,6 +91,7 @@ def _listen(settings: Settings) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((settings.host.strip("[]"), settings.port))
+        opened.listen(BACKLOG)  # now, so that nobody is refused who has heard of the address
     except OSError as error:
         opened.close()
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
