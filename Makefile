@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
-.PHONY: demo test check check-real check-real-slow clean
+.PHONY: demo test check check-page check-real check-real-slow clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.base: pyproject.toml
@@ -27,6 +27,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# the page in a real Chromium (apt-get install chromium); screenshots go to FORETIME_SCREENSHOTS, if that is set
+check-page: $(VENV)/.dev
+	$(BIN)/python -m pytest -m browser
 
 check-real: $(VENV)/.dev
 	$(BIN)/python -m pytest -m real

@@ -1,4 +1,4 @@
-"""The page of a real service in a real Chromium; skipped where one of them is missing."""
+"""The page of a real service in a real Chromium: `make check-page`."""
 
 import importlib.util
 import os
@@ -12,17 +12,10 @@ from explorer_service import CHROMIUM, Explorer, chromium, served
 SIZES = {"desktop": (1280, 800), "tablet": (820, 1100), "phone": (390, 844)}
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "browser: the page in a real Chromium; skipped where it is missing")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    missing = _missing()
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            if missing:
-                item.add_marker(pytest.mark.skip(reason=missing))
 
 
 def _missing() -> str | None:
@@ -43,6 +36,9 @@ def service(evidence_run: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
+    missing = _missing()
+    if missing:
+        pytest.fail(missing, pytrace=False)
     with chromium() as running:
         yield running
 
