@@ -27,7 +27,8 @@ class EvidenceIndex(NamedTuple):
     By object of a predicate: predicate p has the slots `head[p] …`, sorted by `slot_object`; a slot has the events
     `slot[j] …`, sorted by `slot_time`; `slot_bucket` is the feature of how many they are.
     By predicate and step: p has the events `said[p] …`, sorted by `said_time`.
-    By step: step t has the events `step[t] …`.
+    By step: step t has the active entities `step[t] …`, each once as `step_object`; such an entity has the events
+    `active[e] …`, and `step_sole` is the one partner that it has in all of them, −1 if it has several.
     By object: y has the events `around[y] …`, sorted by `around_time`.
     """
 
@@ -54,7 +55,9 @@ class EvidenceIndex(NamedTuple):
     said_subject: Ints
     step: Offsets
     step_object: Ints
-    step_subject: Ints
+    step_sole: Ints
+    active: Offsets
+    active_subject: Ints
     around: Offsets
     around_time: Ints
     around_other: Ints
@@ -82,7 +85,10 @@ def evidence_index(facts: Facts, entities: int, predicates: int, steps: int) -> 
     slot_begin = _begins(by_object.predicate, by_object.object)
     slot = _closed(slot_begin, len(by_object.time))
     by_predicate = _sorted(rows, [rows.time, rows.predicate])
-    by_step = _sorted(rows, [rows.object, rows.time])
+    by_step = _sorted(rows, [rows.subject, rows.object, rows.time])
+    active_begin = _begins(by_step.time, by_step.object)
+    active = _closed(active_begin, len(by_step.time))
+    sole = by_step.subject[active_begin]
     by_entity = _sorted(rows, [rows.time, rows.object])
     return EvidenceIndex(
         predicates=predicates,
@@ -106,9 +112,11 @@ def evidence_index(facts: Facts, entities: int, predicates: int, steps: int) -> 
         said_time=_small(by_predicate.time),
         said_object=_small(by_predicate.object),
         said_subject=_small(by_predicate.subject),
-        step=_offsets(by_step.time, steps),
-        step_object=_small(by_step.object),
-        step_subject=_small(by_step.subject),
+        step=_offsets(by_step.time[active_begin], steps),
+        step_object=_small(by_step.object[active_begin]),
+        step_sole=_small(np.where(sole == by_step.subject[active[1:] - 1], sole, -1)),
+        active=active,
+        active_subject=_small(by_step.subject),
         around=_offsets(by_entity.object, entities),
         around_time=_small(by_entity.time),
         around_other=_small(by_entity.subject),

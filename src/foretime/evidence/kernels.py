@@ -133,22 +133,19 @@ def _walk_objects(index, reach, notes, table, scores, learn, x, p, t):
 def _walk_active(index, reach, notes, table, scores, learn, x, p, t):
     """Meet the entities that do anything with others than the subject: that step, and near it."""
     own = notes.own
-    step, objects, subjects = index.step, index.step_object, index.step_subject
-    sums, mark, touched = notes.sum, notes.mark, notes.touched
+    step, objects, sole, mark = index.step, index.step_object, index.step_sole, notes.mark
+    events, subjects = index.active, index.active_subject
     if not reach.past_only and t < index.steps:
-        count = 0
         for e in range(step[t], step[t + 1]):
             y = objects[e]
-            if y == x or subjects[e] == x:
+            if y == x or sole[e] == x:
                 continue
-            if sums[y] == 0.0:
-                touched[count] = y
-                count += 1
-            sums[y] += 1.0
-        for i in range(count):
-            y = touched[i]
-            meet(own, table, scores, learn, y, _ACTIVE_COUNT + count_feature(np.int64(sums[y])), -1)
-            sums[y] = 0.0
+            count = events[e + 1] - events[e]
+            if sole[e] < 0:
+                for i in range(events[e], events[e + 1]):
+                    if subjects[i] == x:
+                        count -= 1
+            meet(own, table, scores, learn, y, _ACTIVE_COUNT + count_feature(count), -1)
     for side in (-1, 1):
         if side == 1 and reach.past_only:
             continue
@@ -161,7 +158,7 @@ def _walk_active(index, reach, notes, table, scores, learn, x, p, t):
             f = _ACTIVE + offset_feature(side * distance)
             for e in range(step[when], step[when + 1]):
                 y = objects[e]
-                if y != x and subjects[e] != x and mark[y + 1] != round_:
+                if mark[y + 1] != round_ and sole[e] != x and y != x:
                     mark[y + 1] = round_
                     meet(own, table, scores, learn, y, f, -1)
 
