@@ -20,8 +20,9 @@ $(VENV)/.dev: $(VENV)/.base
 demo: $(VENV)/.base
 	@$(BIN)/foretime demo
 
+# one process for each core; a file's tests stay together, as they share what is trained for them
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
