@@ -168,6 +168,16 @@ def test_atise_compares_the_difference_of_two_gaussians_with_that_of_the_predica
     assert model.score_objects(QUERY)[0].tolist() == pytest.approx([-4.5, -0.5, -0.125])
 
 
+def test_atise_keeps_variances_within_bounds_and_means_short():
+    model = build("atise")
+    with torch.no_grad():
+        model.entities.variance[:2] = torch.tensor([[9.0], [1e-9]])
+        model.entities.base[:2] = torch.tensor([[-4.0], [0.5]])
+    model.constrain_()
+    assert model.entities.variance[:2, 0].tolist() == pytest.approx([0.5, 0.005])
+    assert model.entities.base[:2, 0].tolist() == [-1.0, 0.5]
+
+
 def test_telm_scores_the_scalar_part_of_the_geometric_product():
     model = build("telm")
     set_weights(model.entities, [(1, 2, 0, 0), (0, 0, 1, 0), (0, 0, -1, 4)])  # s = 1 + 2e₁

@@ -12,11 +12,20 @@ from test_resume import StopAfter, bytes_of
 
 from foretime.config import Config, override
 from foretime.data.dataset import Dataset
+from foretime.data.facts import Events
 from foretime.errors import ConfigError, DataError
 from foretime.models import MODELS
 from foretime.training import Interrupted, complete_config, create_run, resume, train
+from foretime.training.batches import QuestionPool
 from foretime.training.listeners import Listener
-from foretime.training.losses import draw_negatives, loss_settings, margin_loss, negatives_loss
+from foretime.training.losses import (
+    FAR_BELOW,
+    draw_negatives,
+    is_answer,
+    loss_settings,
+    margin_loss,
+    negatives_loss,
+)
 from foretime.training.trainer import Trainer
 
 SCORES = torch.tensor([[-1.0, -2.0, -4.0]])  # distances: 1 for the answer, 2 and 4 for two wrong ones
@@ -57,6 +66,29 @@ def test_the_answer_is_never_drawn_and_everything_else_can_be(entities: int, cou
     assert drawn.max() < entities
     many = draw_negatives(answers[:1], entities, 600, np.random.default_rng(seed))
     assert set(many[0].tolist()) == set(range(1, entities))
+
+
+@given(st.integers(0, 50), st.booleans())
+def test_another_answer_of_the_question_is_found_among_those_drawn(seed: int, uses_time: bool):
+    draw = np.random.default_rng(seed)
+    entities = 6
+    events = Events(*(draw.integers(most, size=40) for most in (3, 2, entities, 3)))
+    pool = QuestionPool(events, uses_time)
+    batch = pool.batch(draw.permutation(pool.distinct)[:4])
+    drawn = draw_negatives(batch.objects, entities, 5, draw)
+    facts = {(s, p, t if uses_time else 0, o) for s, p, o, t in zip(*(c.tolist() for c in events), strict=True)}
+    asked = zip(*(column.tolist() for column in batch.questions), strict=True)
+    expected = [
+        [(s, p, t if uses_time else 0, o) in facts for o in row]
+        for (s, p, t), row in zip(asked, drawn.tolist(), strict=True)
+    ]
+    assert is_answer(drawn, batch, entities).tolist() == expected
+
+
+def test_an_answer_that_was_drawn_as_a_wrong_one_costs_nothing():
+    scores = torch.tensor([[-1.0, FAR_BELOW, FAR_BELOW]])
+    assert negatives_loss(scores, margin=3.0, temperature=1.0).item() == pytest.approx(-log_sigmoid(3 - 1))
+    assert margin_loss(scores, margin=3.0).item() == 0.0
 
 
 def test_with_one_entity_no_answer_is_wrong():

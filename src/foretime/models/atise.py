@@ -22,7 +22,7 @@ class ATiSEOptions(ModelOptions):
     """The least variance of a coordinate."""
     most_variance: float = Field(default=0.5, gt=0.0)
     """The largest variance of a coordinate."""
-    periods: float = Field(default=1.0, gt=0.0)
+    periods: float = Field(default=20.0, gt=0.0)
     """How often a season recurs over the whole timeline, at first: the standard deviation of the frequencies."""
 
 
@@ -77,10 +77,12 @@ class ATiSE(Model):
         return [ScoreTerm("event", 1.0, torch.cat(scores)[torch.argsort(torch.cat(groups))])]
 
     def constrain_(self) -> None:
-        """Keep the variances within their bounds."""
+        """Keep the variances within their bounds, and every part of a mean at a length of at most one."""
         with torch.no_grad():
             for series in (self.entities, self.predicates):
                 series.variance.clamp_(series.least, series.most)
+                for part in (series.base, series.trend, series.season):
+                    part.div_(part.norm(dim=-1, keepdim=True).clamp(min=1.0))
 
     def _score(self, queries: Queries, objects: Tensor) -> Tensor:
         """Return the scores, (batch, candidates); one row of objects, (1, candidates), is for questions of one time."""

@@ -29,6 +29,10 @@ def loss_settings(config: Config) -> tuple[LossName, float]:
     return loss, kind.default_margin if training.margin is None else training.margin
 
 
+FAR_BELOW = -1e9
+"""The score of an entity that was drawn as a wrong answer and is a right one: it costs nothing and weighs nothing."""
+
+
 class SampledLoss(NamedTuple):
     """A loss of answers against wrong ones, drawn by a generator that is that of one step."""
 
@@ -43,6 +47,8 @@ class SampledLoss(NamedTuple):
         """Return the mean loss over the (question, answer) pairs of the batch, ()."""
         wrong = draw_negatives(batch.objects, self.entities, self.negatives, self.generator)
         scores = model.score_objects(batch.questions, torch.cat([batch.objects[:, None], wrong], dim=1))
+        right = is_answer(wrong, batch, self.entities)
+        scores = torch.cat([scores[:, :1], scores[:, 1:].masked_fill(right, FAR_BELOW)], dim=1)
         if self.name == "margin":
             return margin_loss(scores, self.margin)
         return negatives_loss(scores, self.margin, self.temperature)
@@ -54,6 +60,14 @@ def draw_negatives(answers: Tensor, entities: int, count: int, generator: np.ran
         raise DataError("there is one entity only, so no answer is wrong; use training.loss = softmax")
     drawn = torch.from_numpy(generator.integers(entities - 1, size=(len(answers), count)))
     return drawn + (drawn >= answers[:, None])
+
+
+def is_answer(drawn: Tensor, batch: Batch, entities: int) -> Tensor:
+    """Return which of the entities drawn for each pair answer its question in training too, (pairs, count)."""
+    keys = torch.sort(batch.row * entities + batch.objects).values
+    wanted = batch.row[:, None] * entities + drawn
+    place = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
+    return keys[place] == wanted
 
 
 def negatives_loss(scores: Tensor, margin: float, temperature: float) -> Tensor:
