@@ -127,14 +127,14 @@ class Bench:
 
     def _fitted(self, fold: Described, asked: Described, names: list[str] | None = None) -> NDArray[np.float64]:
         names = names or fold.names
-        return fit(fold.examples(names), self.config, 0, 2).score(asked.columns(names))
+        return fit([fold.examples(names)], self.config, 0, 2).score(asked.columns(names))
 
     def _crossed(self, asked: Described) -> NDArray[np.float64]:
         scores = np.empty(len(asked.question))
         part = np.random.default_rng(0).permutation(asked.questions) % 5
         for number in range(5):
             inside = part[asked.question] == number
-            combiner = fit(asked.of_questions(part != number).examples(asked.names), self.config, 0, 2)
+            combiner = fit([asked.of_questions(part != number).examples(asked.names)], self.config, 0, 2)
             scores[inside] = combiner.score(asked.values[inside])
         return scores
 

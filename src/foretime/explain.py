@@ -31,7 +31,7 @@ from foretime.training import RunFolder
 __all__ = ["Contribution", "Explainer", "Explanation", "ShownReason"]
 
 NO_EVIDENCE = (
-    "no reasons: this run was trained without evidence; train with --set evidence.use=true, and grounded rules are a "
+    "no reasons: this run was trained without evidence; train with --evidence, and grounded rules are a "
     "term of the score that can be taken apart"
 )
 COMBINER = "combiner"

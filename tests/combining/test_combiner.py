@@ -22,26 +22,26 @@ def some_examples(questions: int = 40, seed: int = 0) -> Examples:
 
 
 def test_fitting_twice_gives_the_same_trees():
-    texts = {fit(some_examples(), CONFIG, seed, 1).booster.model_to_string() for seed in (4, 4, 5)}
+    texts = {fit([some_examples()], CONFIG, seed, 1).booster.model_to_string() for seed in (4, 4, 5)}
     assert len(texts) == 2
 
 
 def test_the_column_that_tells_the_answer_is_found():
     examples = some_examples()
-    scores = fit(examples, CONFIG, 0, 1).score(examples.columns).reshape(40, 5)
+    scores = fit([examples], CONFIG, 0, 1).score(examples.columns).reshape(40, 5)
     assert (scores.argmax(1) == examples.right.reshape(40, 5).argmax(1)).mean() > 0.9
 
 
 def test_contributions_add_up_to_the_score():
     examples = some_examples()
-    combiner = fit(examples, CONFIG, 0, 1)
+    combiner = fit([examples], CONFIG, 0, 1)
     found = combiner.contributions(examples.columns)
     assert found.shape == (200, 5)
     np.testing.assert_allclose(found.sum(1), combiner.score(examples.columns), atol=1e-9)
 
 
 def test_a_saved_combiner_scores_the_same(tmp_path: Path):
-    combiner, columns = fit(some_examples(), CONFIG, 0, 1), some_examples(seed=1).columns
+    combiner, columns = fit([some_examples()], CONFIG, 0, 1), some_examples(seed=1).columns
     combiner.save(tmp_path / "combiner.txt")
     loaded = Combiner.load(tmp_path / "combiner.txt")
     assert loaded.top == 7
@@ -77,7 +77,7 @@ def test_the_combiner_of_another_version_is_refused_with_a_remedy(tmp_path: Path
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.9, 0.995])
 def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float):
     path = tmp_path / "combiner.txt"
-    fit(some_examples(), CONFIG, 0, 1).save(path)
+    fit([some_examples()], CONFIG, 0, 1).save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(RunError, match=r"combiner\.txt: damaged, it is no combiner: its end is missing"):
@@ -90,9 +90,10 @@ def test_parts_are_joined_one_after_the_other():
     assert joined.sizes.tolist() == [5] * 5
     np.testing.assert_array_equal(joined.columns, np.concatenate([part.columns for part in parts]))
     assert joined.right.tolist() == [*parts[0].right, *parts[1].right]
+    assert fit(parts, CONFIG, 0, 1).booster.model_to_string() == fit([joined], CONFIG, 0, 1).booster.model_to_string()
 
 
 def test_without_a_single_example_there_is_an_error_with_a_remedy():
     nothing = Examples(["score"], np.zeros((0, 1), np.float32), np.zeros(0, np.int8), np.zeros(0, np.int64))
     with pytest.raises(DataError, match=r"raise combiner\.top"):
-        fit(nothing, CONFIG, 0, 1)
+        fit([nothing], CONFIG, 0, 1)

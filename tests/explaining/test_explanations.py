@@ -271,7 +271,7 @@ def test_a_run_without_evidence_explains_by_its_terms_and_says_how_to_have_more(
     assert set(explanation.terms) == {"event", "commonsense"}
     assert explanation.score == math.fsum(explanation.terms.values())
     assert explanation.note == NO_EVIDENCE
-    assert "evidence.use=true" in NO_EVIDENCE
+    assert "--evidence" in NO_EVIDENCE
 
 
 def test_the_reasons_for_an_answer_are_the_first_of_its_explanation(explainer: Explainer):

@@ -263,7 +263,7 @@ def test_where_one_of_two_is_behind_the_shortlist_their_first_stages_are_compare
 def test_without_evidence_all_formats_say_how_to_have_it(small_run: Path):
     explanation = Explainer.open(small_run).explain(subject="state 1", predicate="praises", time="2020-03-01")
     assert NO_EVIDENCE in explanation.to_text()
-    assert "evidence.use=true" in explanation.to_markdown()
+    assert "--evidence" in explanation.to_markdown()
     assert explanation.to_dict()["note"] == NO_EVIDENCE
     assert explanation.to_dict()["reasons"] == []
 

@@ -23,11 +23,7 @@ def train(  # noqa: PLR0913, each is a flag
     config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            help="transe, distmult, complex, rotate, quate, ttranse, hyte, tero, atise, telm, tcomplex, tntcomplex, "
-            "lcge or rules.",
-            show_default="lcge",
-        ),
+        typer.Option(help="Its name, such as tntcomplex or rules; any other word lists them all.", show_default="lcge"),
     ] = None,
     rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training events at the most.")] = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,17 +122,29 @@ class Combiner:
             raise RunError(f"{path}: damaged, it is no combiner: {error}") from None
 
 
-def fit(examples: Examples, config: CombinerConfig, seed: int, threads: int) -> Combiner:
-    """Return the combiner that orders the examples best."""
+def fit(
+    parts: Sequence[Examples],
+    config: CombinerConfig,
+    seed: int,
+    threads: int,
+    hear: Callable[[int], None] | None = None,
+) -> Combiner:
+    """Return the combiner that orders the examples of all parts best.
+
+    `hear` is told how many trees there are, after each. The parts are not joined: they may be many gigabytes.
+    """
     import lightgbm
 
-    if len(examples.sizes) == 0:
+    if sum(len(part.sizes) for part in parts) == 0:
         raise DataError(
             "the first stage has the answer of no fact that it has not seen among its best candidates; "
             "raise combiner.top, train it longer, or set combiner.use to false"
         )
     data = lightgbm.Dataset(
-        examples.columns, label=examples.right, group=examples.sizes, feature_name=_plain(examples.names)
+        [part.columns for part in parts],
+        label=np.concatenate([part.right for part in parts]),
+        group=np.concatenate([part.sizes for part in parts]),
+        feature_name=_plain(parts[0].names),
     )
     settings: dict[str, Any] = {
         "objective": "lambdarank",
@@ -147,7 +160,9 @@ def fit(examples: Examples, config: CombinerConfig, seed: int, threads: int) -> 
         "num_threads": threads,
         "verbosity": -1,
     }
-    return Combiner(lightgbm.train(settings, data, num_boost_round=config.trees), config.top)
+    callbacks = [] if hear is None else [lambda state: hear(state.iteration + 1)]
+    booster = lightgbm.train(settings, data, num_boost_round=config.trees, callbacks=callbacks)
+    return Combiner(booster, config.top)
 
 
 def _plain(names: list[str]) -> list[str]:

@@ -39,4 +39,4 @@ class ComplEx(Model):
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
         """Return `n3` of subject, predicate and object."""
         subject, object_ = lookup(self.entities, torch.stack([queries.subject, objects]))
-        return {"n3": n3(subject, lookup(self.predicates, queries.predicate), object_)}
+        return {"n3": n3(subject, lookup(self.predicates, queries.predicate), object_, parts=2)}

@@ -37,17 +37,17 @@ class CubedModuli(torch.autograd.Function):
         return gradient, None
 
 
-def cubed_moduli(x: Tensor, parts: int = 2) -> Tensor:
+def cubed_moduli(x: Tensor, parts: int) -> Tensor:
     """Return Σ |xᵢ|³ of the numbers in a tensor, (…, parts · rank): real, complex or of four parts."""
     return CubedModuli.apply(x, parts)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def n3(*factors: Tensor, parts: int = 2) -> Tensor:
+def n3(*factors: Tensor, parts: int) -> Tensor:
     """Return Σ ‖factor‖₃³ over factors, each (batch, parts · rank), as a mean over the batch."""
     return torch.stack([cubed_moduli(factor, parts) for factor in factors]).sum() / len(factors[0])
 
 
-def smoothness(times: Tensor, parts: int = 2, step: Tensor | None = None) -> Tensor:
+def smoothness(times: Tensor, parts: int, step: Tensor | None = None) -> Tensor:
     """Return ‖tᵢ₊₁ − tᵢ‖₃³ as a mean over neighbouring steps of the timeline; zero for a single step.
 
     With `step`, (width,), neighbours should differ by it instead of being equal.

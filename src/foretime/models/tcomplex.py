@@ -39,8 +39,8 @@ class TComplEx(Model):
         """Return `n3` of subject, predicate at its time and object, and `smoothness` of the times."""
         subject, object_ = lookup(self.entities, torch.stack([queries.subject, objects]))
         return {
-            "n3": n3(subject, self._timed_predicate(queries), object_),
-            "smoothness": smoothness(self.times),
+            "n3": n3(subject, self._timed_predicate(queries), object_, parts=2),
+            "smoothness": smoothness(self.times, parts=2),
         }
 
     def _timed_predicate(self, queries: Queries) -> Tensor:

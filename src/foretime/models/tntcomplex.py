@@ -41,7 +41,10 @@ class TNTComplEx(Model):
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
         """Return `n3` of subject, both predicate vectors and object, and `smoothness` of the times."""
         subject, object_ = lookup(self.entities, torch.stack([queries.subject, objects]))
-        return {"n3": n3(subject, *self._predicates(queries), object_), "smoothness": smoothness(self.times)}
+        return {
+            "n3": n3(subject, *self._predicates(queries), object_, parts=2),
+            "smoothness": smoothness(self.times, parts=2),
+        }
 
     def _predicates(self, queries: Queries) -> tuple[Tensor, Tensor]:
         timed = multiply(lookup(self.timed_predicates, queries.predicate), lookup(self.times, queries.time))

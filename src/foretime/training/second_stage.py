@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.combining.columns import Describer
-from foretime.combining.combiner import Combiner, Examples, examples_of, fit, join
+from foretime.combining.combiner import Combiner, Examples, examples_of, fit
 from foretime.config import CombinerConfig, Config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
@@ -16,6 +16,8 @@ from foretime.models import Model
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
 from foretime.training.trainer import Trainer, load_weights
+
+TREES_BETWEEN_WORDS = 50
 
 
 def parts_of(dataset: Dataset, config: Config) -> NDArray[np.int64]:
@@ -73,9 +75,14 @@ def fit_second_stage(run: RunFolder, config: Config, dataset: Dataset, model: Mo
     if fits_on_valid(config.combiner):
         listener.stage("describing candidates of valid")
         found.append(_examples(model, describer, dataset, config, dataset.valid, dataset.train))
-    examples = join(found)
-    listener.stage(f"fitting the combiner on {len(examples.sizes):,} questions")
-    combiner = fit(examples, config.combiner, config.training.seed, config.training.threads)
+    questions = sum(len(part.sizes) for part in found)
+    listener.stage(f"fitting the combiner on {questions:,} questions")
+
+    def hear(trees: int) -> None:
+        if trees % TREES_BETWEEN_WORDS == 0 and trees < config.combiner.trees:
+            listener.stage(f"fitting the combiner: {trees} of {config.combiner.trees} trees")
+
+    combiner = fit(found, config.combiner, config.training.seed, config.training.threads, hear)
     combiner.save(run.combiner_file)
     return combiner
 
