@@ -22,6 +22,14 @@ export function number(value, sign = false) {
   return (sign && value > 0 && !/^0\.?0*$/.test(plain) ? "+" : "") + plain.replace("-", "−");
 }
 
+/** Return `[split, MRR]` of the splits whose facts the run was not fitted on, test last. */
+export function unseenFigures(run) {
+  return [
+    ["valid", run.valid_fitted ? null : run.valid_mrr],
+    ["test", run.test_mrr],
+  ].filter(([, mrr]) => mrr !== null);
+}
+
 /** Return a count with separators. */
 export const count = (value) => value.toLocaleString("en-GB");
 

@@ -6,7 +6,7 @@ import { goInstead } from "../navigation.js";
 import { heading } from "../parts/frame.js";
 import { empty } from "../parts/states.js";
 import { humanTime } from "../times.js";
-import { count } from "../words.js";
+import { count, unseenFigures } from "../words.js";
 
 export function homeView({ runs, problems }) {
   if (runs.length === 1 && problems.length === 0) {
@@ -33,10 +33,7 @@ export function homeView({ runs, problems }) {
 
 function runCard(run) {
   const facts = run.facts.train + run.facts.valid + run.facts.test;
-  const figures = [
-    ["valid", run.valid_mrr],
-    ["test", run.test_mrr],
-  ].filter(([, mrr]) => mrr !== null);
+  const figures = unseenFigures(run);
   return h(
     "a",
     { class: "card run-card", href: runPath(run.name) },
@@ -56,7 +53,11 @@ function runCard(run) {
     h(
       "p",
       { class: "badges" },
-      [run.evidence && "gives reasons", run.combiner && "two stages", run.forecasts && "forecasts"]
+      [
+        run.evidence && "gives reasons",
+        run.combiner && (run.valid_fitted ? "two stages, fitted on valid" : "two stages"),
+        run.forecasts && "forecasts",
+      ]
         .filter(Boolean)
         .map((text) => h("span", { class: "badge" }, text)),
     ),

@@ -6,7 +6,7 @@ import { heading, section } from "../parts/frame.js";
 import { questionForm, whereTo } from "../parts/question_form.js";
 import { later, lines } from "../parts/states.js";
 import { humanTime } from "../times.js";
-import { PIECES, asked, count, factSentence } from "../words.js";
+import { PIECES, asked, count, factSentence, unseenFigures } from "../words.js";
 
 const EXAMPLES = 4;
 
@@ -68,9 +68,8 @@ function figures(run) {
     [count(run.predicates), "predicates", runPath(run.name, "report")],
     [count(run.rules), "rules", runPath(run.name, "rules")],
   ];
-  const mrr = run.test_mrr ?? run.valid_mrr;
-  if (mrr !== null)
-    told.push([mrr.toFixed(3), `MRR on ${run.test_mrr === null ? "valid" : "test"}`, runPath(run.name, "report")]);
+  for (const [split, mrr] of unseenFigures(run).slice(-1))
+    told.push([mrr.toFixed(3), `MRR on ${split}`, runPath(run.name, "report")]);
   return [
     h(
       "ul",
