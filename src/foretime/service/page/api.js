@@ -3,6 +3,7 @@
 export const ROOT = "/api/v1";
 const KEPT = 200;
 const kept = new Map();
+let loaded = null;
 let token = sessionStorage.getItem("foretime-token");
 
 /** What went wrong, in the words of the service. */
@@ -30,6 +31,15 @@ export async function ask(path, parameters = {}, signal = null) {
   const found = await request(url, signal);
   kept.set(url, found);
   if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+  return found;
+}
+
+/** Return the runs as they are now; what was answered by runs that have been loaded anew since then is forgotten. */
+export async function askRuns(signal = null) {
+  const found = await request(`${ROOT}/runs`, signal);
+  const now = JSON.stringify(found.runs.map((run) => [run.name, run.loaded]));
+  if (loaded !== now) forget();
+  loaded = now;
   return found;
 }
 

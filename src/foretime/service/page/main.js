@@ -1,10 +1,10 @@
 // The page: which view belongs to an address, and the bar above all views.
 
-import { ask, runPath } from "./api.js";
+import { askRuns, runPath } from "./api.js";
 import { h, replace } from "./dom.js";
-import { go, start } from "./navigation.js";
+import { go, reloadLater, start } from "./navigation.js";
 import { chooser } from "./parts/frame.js";
-import { lines, trouble } from "./parts/states.js";
+import { lines, starting, trouble } from "./parts/states.js";
 import { answersView } from "./views/answers.js";
 import { compareView } from "./views/compare_runs.js";
 import { entityView } from "./views/entity.js";
@@ -40,24 +40,20 @@ async function render(moved) {
   leaving = new AbortController();
   const { signal } = leaving;
   const main = document.getElementById("view");
-  const place = {
-    ...placeOf(location.pathname),
-    path: location.pathname,
-    query: new URLSearchParams(location.search),
-    signal,
-  };
-  const waiting = setTimeout(() => replace(main, lines(8)), 250);
+  const waiting = setTimeout(() => !main.querySelector(".starting") && replace(main, lines(8)), 250);
   try {
-    const { runs, problems } = await ask("/runs");
+    const place = placeOf(location);
+    const { runs, problems } = await askRuns(signal);
     if (signal.aborted) return;
     const run = runs.find((one) => one.name === place.run);
     drawBar(place, runs);
-    clearTimeout(waiting);
-    replace(main, viewOf({ ...place, run, runName: place.run, runs, problems }));
+    replace(main, viewOf({ ...place, run, runName: place.run, runs, problems, signal }));
   } catch (problem) {
+    if (signal.aborted) return;
+    if (problem.code === "not_ready") waitForRuns(main, problem, signal);
+    else replace(main, trouble(problem));
+  } finally {
     clearTimeout(waiting);
-    if (problem.name === "AbortError") return;
-    replace(main, trouble(problem));
   }
   document.title = [main.querySelector("h1")?.textContent, "foretime"].filter(Boolean).join(" · ");
   if (moved) {
@@ -66,9 +62,24 @@ async function render(moved) {
   }
 }
 
-function placeOf(path) {
+/** Say that the service is starting, once, and look again. */
+function waitForRuns(main, { retryAfter }, signal) {
+  if (!main.querySelector(".starting")) replace(main, starting());
+  reloadLater(Math.max(Number(retryAfter), 2), signal);
+}
+
+function placeOf({ pathname: path, search }) {
   const found = /^\/runs\/([^/]+)(?:\/([a-z]+))?$/.exec(path);
-  return found ? { run: decodeURIComponent(found[1]), view: found[2] ?? "" } : { run: null, view: null };
+  const named = found ? { run: decoded(found[1]), view: found[2] ?? "" } : { run: null, view: null };
+  return { ...named, path, query: new URLSearchParams(search) };
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a % that escapes nothing: no run is called so, and the view will say it
+  }
 }
 
 function viewOf(place) {

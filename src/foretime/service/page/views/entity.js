@@ -12,12 +12,19 @@ import { count, counted } from "../words.js";
 
 const BINS = 60;
 const PAGE = 50;
+const SELECTION = ["entity", "other", "role", "predicate", "from", "to", "split"];
+/** What each part can be asked; a name that it does not know would be an error. */
+const NAMES = {
+  timeline: [...SELECTION, "bins"],
+  neighbours: ["entity", "predicate", "from", "to", "split"],
+  facts: [...SELECTION, "order"],
+};
 
 export function entityView({ run, view, path, query, signal }) {
   const entity = query.get("entity");
   const other = query.get("other");
   const title = entity ? (other ? `${entity} and ${other}` : entity) : "Browse the graph";
-  const to = (name, changes = {}) => address(runPath(run.name, name), { ...kept(query), ...changes });
+  const to = (name, changes = {}) => address(runPath(run.name, name), { ...kept(query, name), ...changes });
   const links = [
     ["Timeline", to("timeline")],
     ["Neighbours", to("neighbours")],
@@ -36,14 +43,14 @@ export function entityView({ run, view, path, query, signal }) {
       links.filter(([text]) => text !== "Neighbours" || (entity && !other)),
       current,
     ),
-    filters(path, query),
+    filters(path, query, view),
     VIEWS[view]({ run, path, query, entity, to, signal }),
   ];
 }
 
 const VIEWS = { timeline: timelinePart, neighbours: neighboursPart, facts: factsPart };
 
-const kept = (query) => Object.fromEntries([...query].filter(([name]) => name !== "offset"));
+const kept = (query, view) => Object.fromEntries([...query].filter(([name]) => NAMES[view].includes(name)));
 
 function finder(run, view, entity) {
   const chosen = (name) => go(address(runPath(run.name, entity ? view : "timeline"), { entity: name }));
@@ -61,7 +68,7 @@ function finder(run, view, entity) {
   );
 }
 
-function filters(path, query) {
+function filters(path, query, view) {
   const told = [
     ["predicate", ""],
     ["other", "with "],
@@ -77,7 +84,7 @@ function filters(path, query) {
     { class: "chips filters" },
     "Only ",
     found.map(([name, words]) => {
-      const rest = kept(query);
+      const rest = kept(query, view);
       delete rest[name];
       const value = query.get(name);
       const text = name === "from" || name === "to" ? humanTime(value, true) : value;
@@ -94,7 +101,7 @@ function filters(path, query) {
 
 function timelinePart({ run, query, entity, to, signal }) {
   const path = runPath(run.name, "timeline");
-  const found = ask(path, { ...kept(query), bins: query.get("bins") ?? BINS }, signal);
+  const found = ask(path, { bins: BINS, ...Object.fromEntries(query) }, signal);
   const draw = (told) =>
     told.total === 0
       ? empty("No fact is there", "Leave a filter out, or choose another entity.")
@@ -203,7 +210,7 @@ function neighbour(run, entity, one) {
 function factsPart({ run, path, query, signal }) {
   const limit = Number(query.get("limit") ?? PAGE);
   const order = query.get("order") ?? "earliest";
-  const turned = address(path, { ...kept(query), order: order === "earliest" ? "latest" : "earliest" });
+  const turned = address(path, { ...kept(query, "facts"), order: order === "earliest" ? "latest" : "earliest" });
   const draw = ({ total, facts }) =>
     facts.length === 0
       ? empty("No fact is there", "Leave a filter out, or choose another entity.")

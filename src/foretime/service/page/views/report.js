@@ -9,7 +9,6 @@ import { block, empty, later, lines } from "../parts/states.js";
 import { count, number, percent } from "../words.js";
 
 const SPLITS = ["test", "valid"];
-const FITTED = "the second stage was fitted on it";
 const GROUPS = [
   ["all", "all questions"],
   ["objects", "objects asked for"],
@@ -40,7 +39,7 @@ function report(run, { report: found, trace, config }) {
     splits.length === 0 && empty("No split was ranked", "Rank one with «foretime evaluate»."),
     splits.map((name) =>
       name === "valid" && run.valid_fitted
-        ? section(`On valid: ${FITTED}, these are not unseen facts`, fittedFigures(found[name]))
+        ? section("On valid: the second stage was fitted on it, these are not unseen facts", fittedFigures(found[name]))
         : section(`On ${name}`, splitFigures(name, found[name])),
     ),
     trace.length > 0 && section("Training", curves(trace, found.best_epoch), trainingNote(found)),
@@ -62,6 +61,7 @@ function splitFigures(name, split) {
   return [
     tiles([...metricTiles(split.all), ...calibrationTile(name, split)]),
     split.mrr_interval && h("p", { class: "note" }, `${interval(split)}; ${filterNote(split)}.`),
+    calibrationNote(name, split),
     byKind(split),
   ];
 }
@@ -73,10 +73,11 @@ function fittedFigures(split) {
     first?.all && [
       h("h3", {}, "The first stage alone, which was not fitted on them"),
       tiles(metricTiles(first.all)),
-      first.mrr_interval && h("p", { class: "note after" }, `${interval(first)}; ${filterNote(split)}.`),
+      first.mrr_interval && h("p", { class: "note" }, `${interval(first)}; ${filterNote(split)}.`),
     ],
     h("h3", {}, "Both stages, of which the second was"),
     tiles([...metricTiles(split.all), ...calibrationTile("valid", split)]),
+    calibrationNote("valid", split),
     byKind(split),
   ];
 }
@@ -96,8 +97,13 @@ const metricTiles = (all) => [
 
 function calibrationTile(name, split) {
   const error = split.calibration_error?.object;
-  const text = `calibration error of objects${name === "valid" ? ", by temperatures fitted on valid" : ""}`;
+  const text = name === "valid" ? "calibration error of objects, fitted on it" : "calibration error of objects";
   return error === undefined ? [] : [[error.toFixed(3), text]];
+}
+
+function calibrationNote(name, split) {
+  if (name !== "valid" || !split.calibration_error) return null;
+  return h("p", { class: "note" }, "Confidences are calibrated on valid: their error here is not one on new facts.");
 }
 
 function byKind(split) {
@@ -114,7 +120,7 @@ const interval = ({ mrr_interval: ends }) =>
 
 const filterNote = (split) => `other known answers are left out (${split.filter})`;
 
-const splitLabel = (run, name) => (name === "valid" && run.valid_fitted ? `valid (${FITTED})` : name);
+const splitLabel = (run, name) => (name === "valid" && run.valid_fitted ? "valid (fitted on it)" : name);
 
 function groups(rows) {
   const shownRows = rows.filter(([, one]) => one?.questions > 0);
