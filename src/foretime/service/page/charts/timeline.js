@@ -175,12 +175,12 @@ function wordsOf(event) {
   ];
 }
 
-/** Return how many events lie before and after a window, in words. */
+/** Return how many events lie before and after a window, in words; none if there are none. */
 export function outside(events, first, last) {
   const at = events.map((event) => position(event.time ?? event.start ?? event.end));
   const before = at.filter((one) => one < first).length;
   const after = at.filter((one) => one > last).length;
   return before + after > 0
-    ? `${counted(before + after, "event")} outside this window (${count(before)} before, ${count(after)} after).`
+    ? `${counted(before + after, "event")} (${count(before)} before, ${count(after)} after)`
     : "";
 }
