@@ -1,7 +1,7 @@
 // Numbers, facts and rules in words.
 
 import { h } from "./dom.js";
-import { humanTime, humanWhen } from "./times.js";
+import { beforeTime, humanTime, humanWhen } from "./times.js";
 
 export const PIECES = ["subject", "predicate", "object", "time"];
 const ASKED = { subject: "Who?", predicate: "What?", object: "To whom?", time: "When?" };
@@ -94,7 +94,7 @@ export const hasTime = (fact) => Boolean(fact.time || fact.start || fact.end);
 
 function before(fact) {
   if (!fact.time) return fact.start || fact.end ? ", " : " on ";
-  return /^\d{4,}-\d\d-\d\d/.test(fact.time) ? " on " : " in ";
+  return beforeTime(fact.time);
 }
 
 /** Return a rule as a sentence: `If A Make a visit B, then at the same time B Host a visit A.` */

@@ -5,7 +5,7 @@ import { markLegend } from "../charts/marks.js";
 import { outside, timeline } from "../charts/timeline.js";
 import { h, replace } from "../dom.js";
 import { keepShown, shown } from "../navigation.js";
-import { isDated, position } from "../times.js";
+import { isDated, lastPosition, position } from "../times.js";
 import { count, counted } from "../words.js";
 import { chooser } from "./frame.js";
 import { block, empty, later } from "./states.js";
@@ -97,7 +97,8 @@ function draw(run, why, { total, facts }) {
     h(
       "p",
       { class: "note" },
-      hidden > 0 ? `The ${count(events.length)} nearest of ${counted(total, "event")}. ` : `${counted(total, "event")}. `,
+      hidden > 0 && `The ${count(events.length)} nearest of `,
+      `${counted(total, "event")}. `,
       browse,
     ),
   ];
@@ -106,7 +107,7 @@ function draw(run, why, { total, facts }) {
 function chartOf(run, question, events, asked, days, hidden) {
   const range = windowOf(run, asked[0], Number(days));
   const name = `events between ${question.subject} and ${question.object}`;
-  const left = outside(events, position(range.first), position(range.last));
+  const left = outside(events, position(range.first), lastPosition(range.last));
   return [
     timeline({ events, from: question.subject, to: question.object, asked, range, name }),
     left && h("p", { class: "note" }, `Outside this window${hidden > 0 ? ", of the nearest" : ""}: ${left}.`),
@@ -116,10 +117,10 @@ function chartOf(run, question, events, asked, days, hidden) {
 function windowOf(run, asked, days) {
   if (Number.isNaN(days)) return { first: run.first, last: run.last };
   const at = position(asked);
-  const label = (day) => new Date(day * DAY).toISOString().slice(0, 10);
+  const label = (day) => new Date(day * DAY).toISOString().slice(0, 16);
   return {
     first: label(Math.max(at - days, position(run.first))),
-    last: label(Math.min(at + days, Math.max(at, position(run.last)))),
+    last: label(Math.min(at + days, Math.max(at, lastPosition(run.last)))),
   };
 }
 

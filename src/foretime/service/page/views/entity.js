@@ -7,7 +7,7 @@ import { go } from "../navigation.js";
 import { combobox } from "../parts/combobox.js";
 import { heading, pages, section, tabs } from "../parts/frame.js";
 import { block, empty, later, lines } from "../parts/states.js";
-import { humanTime, humanWhen } from "../times.js";
+import { endsOf, humanSpan, humanTime, humanWhen } from "../times.js";
 import { count, counted } from "../words.js";
 
 const BINS = 60;
@@ -35,7 +35,7 @@ export function entityView({ run, view, path, query, signal }) {
     heading(title, {
       path,
       parameters: query,
-      lead: !entity && `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}`,
+      lead: !entity && `${run.data}, ${humanSpan(run.first, run.last, { short: false, join: " to " })}`,
     }),
     finder(run, view, entity),
     tabs(
@@ -87,7 +87,8 @@ function filters(path, query, view) {
       const rest = kept(query, view);
       delete rest[name];
       const value = query.get(name);
-      const text = name === "from" || name === "to" ? humanTime(value, true) : value;
+      const end = { from: 0, to: 1 }[name];
+      const text = end === undefined ? value : humanTime(endsOf(value)[end], true);
       return h(
         "a",
         { class: "chip", href: address(path, rest), title: "Leave this out" },
@@ -180,10 +181,7 @@ function neighboursPart({ run, path, query, entity, signal }) {
 
 function neighbour(run, entity, one) {
   const to = (view, names) => address(runPath(run.name, view), names);
-  const when =
-    one.first === one.last
-      ? humanTime(one.first, true)
-      : `${humanTime(one.first, true)} – ${humanTime(one.last, true)}`;
+  const when = humanSpan(one.first, one.last);
   return h(
     "li",
     {},

@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { goInstead, reloadLater } from "../navigation.js";
 import { heading } from "../parts/frame.js";
 import { empty } from "../parts/states.js";
-import { humanTime } from "../times.js";
+import { humanSpan } from "../times.js";
 import { count, unseenFigures } from "../words.js";
 
 const LOOK_AGAIN = 3; // seconds
@@ -47,7 +47,7 @@ function runCard(run) {
       {},
       `${run.model} on ${run.data}`,
       h("br"),
-      `${count(facts)} facts, ${humanTime(run.first, true)} – ${humanTime(run.last, true)}`,
+      `${count(facts)} facts, ${humanSpan(run.first, run.last)}`,
     ),
     h(
       "p",

@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { heading, section } from "../parts/frame.js";
 import { questionForm, whereTo } from "../parts/question_form.js";
 import { later, lines } from "../parts/states.js";
-import { humanTime } from "../times.js";
+import { humanSpan } from "../times.js";
 import { PIECES, asked, count, factSentence, unseenFigures } from "../words.js";
 
 const EXAMPLES = 4;
@@ -79,7 +79,8 @@ function figures(run) {
     h(
       "p",
       { class: "note" },
-      `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}, by ${run.granularity}; model ${run.model}.`,
+      `${run.data}, ${humanSpan(run.first, run.last, { short: false, join: " to " })}, `,
+      `by ${run.granularity.replace(/^bins:(\d+)$/, "$1 bins")}; model ${run.model}.`,
     ),
   ];
 }
