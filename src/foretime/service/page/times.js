@@ -104,7 +104,7 @@ function dateFrom(year, month, day, ...clock) {
 
 function dateTicks(first, last, count) {
   const days = last - first;
-  if (days / 30 < count * 0.8) return dayTicks(first, last, count);
+  if (days / DAYS.at(-1) <= count) return dayTicks(first, last, count);
   const step = MONTHS.find((months) => days / (30.4 * months) <= count) ?? 12_000;
   const start = new Date(first * DAY);
   const month = Math.ceil((start.getUTCFullYear() * 12 + start.getUTCMonth()) / step) * step;
@@ -114,7 +114,7 @@ function dateTicks(first, last, count) {
 
 function dayTicks(first, last, count) {
   const steps = last > first && last - first < 2 ? [...HOURS, ...DAYS] : DAYS;
-  const step = steps.find((days) => (last - first) / days <= count) ?? 30;
+  const step = steps.find((days) => (last - first) / days <= count) ?? DAYS.at(-1);
   const start = Math.ceil(first / step);
   const parts = step < 1 ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" };
   const format = new Intl.DateTimeFormat("en-GB", { ...parts, timeZone: "UTC" });
@@ -132,7 +132,8 @@ function numberTicks(first, last, count) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough) ?? rough;
   const start = Math.ceil(first / step);
-  return between(first, last + step * 1e-6, (index) => (start + index) * step, (at) => String(Number(at.toPrecision(6))));
+  const text = (at) => String(Number(at.toPrecision(6)));
+  return between(first, last + step * 1e-6, (index) => (start + index) * step, text);
 }
 
 /** Return the ticks between two positions; `at` tells the place of each by its number. It ends, whatever `at` tells. */

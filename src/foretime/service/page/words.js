@@ -57,11 +57,11 @@ export const asked = (piece) => ASKED[piece] ?? "?";
 /** Return an answer as people read it: a name, or a date. */
 export const answerName = (name, piece) => (piece === "time" ? humanTime(name) : name);
 
-/** Return a fact or a question as a sentence of elements; the open piece is a question mark or the answer. */
+/** Return a fact or a question as a sentence of elements; the open piece is marked: what it is, or a question mark. */
 export function factSentence(fact, open = null, answer = null) {
   const part = (name, className, text) =>
     name === open
-      ? h("mark", { class: "answer-piece" }, answer === null ? "?" : answerName(answer, open))
+      ? h("mark", { class: "answer-piece" }, answer === null ? (text ?? "?") : answerName(answer, open))
       : h("span", { class: className }, text ?? "?");
   return h(
     "span",
