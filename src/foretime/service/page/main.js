@@ -40,6 +40,7 @@ async function render(moved) {
   leaving = new AbortController();
   const { signal } = leaving;
   const main = document.getElementById("view");
+  main.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => !main.querySelector(".starting") && replace(main, lines(8)), 250);
   try {
     const place = placeOf(location);
@@ -54,6 +55,7 @@ async function render(moved) {
     else replace(main, trouble(problem));
   } finally {
     clearTimeout(waiting);
+    if (!signal.aborted) main.removeAttribute("aria-busy");
   }
   document.title = [main.querySelector("h1")?.textContent, "foretime"].filter(Boolean).join(" · ");
   if (moved) {
@@ -85,12 +87,12 @@ function decoded(text) {
 function viewOf(place) {
   if (place.path === "/") return homeView(place);
   if (place.path === "/compare") return compareView(place);
-  if (!place.runName || !VIEWS[place.view])
-    return trouble({ status: 404, code: "not_found", message: "There is no such view.", fields: [] });
-  if (!place.run)
-    return trouble({ status: 404, code: "not_found", message: `There is no run «${place.runName}» here.`, fields: [] });
+  if (!place.runName || !VIEWS[place.view]) return missing("There is no such view.");
+  if (!place.run) return missing(`There is no run «${place.runName}» here.`);
   return VIEWS[place.view](place);
 }
+
+const missing = (message) => trouble({ status: 404, code: "not_found", message, fields: [] });
 
 function drawBar(place, runs) {
   const run = runs.find((one) => one.name === place.run) ?? runs[0];
@@ -113,7 +115,10 @@ function drawBar(place, runs) {
       runs.length > 1 &&
       chooser(
         "Run",
-        runs.map((one) => [one.name, one.name]),
+        [
+          run.name !== place.run && [place.run, "choose one"],
+          ...runs.map((one) => [one.name, one.name]),
+        ].filter(Boolean),
         place.run,
         change,
       ),

@@ -117,7 +117,7 @@ function timelinePart({ run, query, entity, to, signal }) {
       told.predicates.map((one) => barLine(one, told.predicates[0].facts, to("facts", { predicate: one.name }))),
     );
   return [
-    section("When", later(found, draw, block("chart-block"))),
+    section("When", later(found, draw, block("histogram-block"))),
     h(
       "div",
       { class: "pair" },
