@@ -12,6 +12,7 @@ const WEEK = /^(-?\d{4,})-W(\d\d)$/;
 const CALENDAR = /^(-?\d{4,})-(\d\d)(?:-(\d\d))?(?:T(\d\d)(?::(\d\d))?(?::(\d\d))?)?/;
 const IN_TEXT = /\b\d{4}-(?:W\d\d|\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?)\b/g;
 const MOST_TICKS = 100;
+const MOST_DAYS = 1e8; // from 1970, in which a Date can be
 
 /** Return the first and the last time of a label: those of a bin, `a … b`, or the same one twice. */
 export function endsOf(label) {
@@ -55,7 +56,8 @@ export const withHumanTimes = (text) => text.replace(IN_TEXT, (label) => humanTi
 
 /** Return `{at, text}` for the ticks of an axis from one position to another, about `count` of them. */
 export function ticks(first, last, count, dated) {
-  if (!Number.isFinite(first) || !Number.isFinite(last) || first > last) return [];
+  const reach = dated ? MOST_DAYS : Number.MAX_VALUE;
+  if (!(first >= -reach && first <= last && last <= reach)) return []; // neither for what is no number
   return dated ? dateTicks(first, last, count) : numberTicks(first, last, count);
 }
 
