@@ -67,14 +67,14 @@ def test_field_picks_what_the_graph_has(
 
 
 def test_ticks_follow_bins_that_are_not_equally_long(explorer: Explorer, run: str) -> None:
-    ends = ["2024-01-01", "2024-01-03", "2024-01-05", "2024-07-01", "2025-01-01"]
+    ends = ["2024-01-01", "2024-01-03", "2024-01-05", "2024-04-01", "2024-07-01", "2025-01-01"]
     bins = [{"start": f"{start} … {end}", "end": f"{start} … {end}", "facts": 3} for start, end in pairwise(ends)]
     explorer.alter("/runs/*/timeline*", lambda found: found | {"bins": bins})
     page = explorer.open(f"/runs/{run}/timeline")
     assert page.locator(".histogram a").first.get_attribute("aria-label") == "1 Jan 2024 – 3 Jan 2024: 3 facts"
     bars = page.locator(".histogram .target").evaluate_all("all => all.map((one) => one.getBoundingClientRect().x)")
-    july = page.locator(".histogram .tick-text", has_text="Jul").bounding_box()
-    assert abs(july["x"] + july["width"] / 2 - bars[3]) < 3
+    april = page.locator(".histogram .tick-text", has_text="Apr").bounding_box()
+    assert abs(april["x"] + april["width"] / 2 - bars[3]) < 3
 
 
 def pair_of(fact: dict[str, str], events: int) -> list[dict[str, Any]]:
