@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from explorer_service import CHROMIUM, Explorer, chromium, served
 
-SIZES = {"desktop": (1280, 800), "tablet": (820, 1100), "phone": (390, 844)}
+SIZES = {"desktop": (1280, 800), "tablet": (820, 1100), "phone": (360, 780)}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

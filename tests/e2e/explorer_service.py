@@ -11,7 +11,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,11 @@ QUIET = [
 SECONDS_TO_LOAD = 120
 WAIT = 20_000
 """Milliseconds that anything may take to appear, on a busy machine."""
+WATCH_JUMPS = """
+window.moved = 0;
+new PerformanceObserver((list) => { for (const one of list.getEntries()) window.moved += one.value; })
+  .observe({type: "layout-shift", buffered: true});
+"""
 
 
 @contextmanager
@@ -74,6 +79,7 @@ class Explorer:
         self.complaints: list[str] = []
         self.elsewhere: list[str] = []
         page.set_default_timeout(WAIT)
+        page.add_init_script(WATCH_JUMPS)
         page.on("console", self._listen)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", self._watch)
@@ -107,6 +113,23 @@ class Explorer:
         query = f"?{urlencode(parameters)}" if parameters else ""
         with urllib.request.urlopen(f"{self.url}/api/v1{path}{query}") as response:
             return json.load(response)
+
+    def alter(self, path: str, change: Callable[[Any], Any]) -> None:
+        """Let the page see something else under a path of the API, made from what the service says."""
+
+        def answer(route: Any) -> None:
+            response = route.fetch()
+            route.fulfill(response=response, json=change(response.json()))
+
+        self.page.route(f"**/api/v1{path}", answer)
+
+    def alter_run(self, **changes: Any) -> None:
+        """Let the page see a run with other values."""
+        self.alter("/runs", lambda told: told | {"runs": [one | changes for one in told["runs"]]})
+
+    def moved(self) -> float:
+        """Return how far things have jumped since the page was opened, as browsers count it."""
+        return float(self.page.evaluate("() => window.moved"))
 
     def twin(self) -> Any:
         """Return what the JSON link of the view leads to."""

@@ -2,7 +2,10 @@
 
 export const ROOT = "/api/v1";
 const KEPT = 200;
+const SECONDS_KEPT = 60;
+const UNREACHABLE = "The service does not answer. Is it still running?";
 const kept = new Map();
+let loaded = null;
 let token = sessionStorage.getItem("foretime-token");
 
 /** What went wrong, in the words of the service. */
@@ -33,6 +36,15 @@ export async function ask(path, parameters = {}, signal = null) {
   return found;
 }
 
+/** Return the runs as they are now; what was answered by runs that have been loaded anew since then is forgotten. */
+export async function askRuns(signal = null) {
+  const found = await request(`${ROOT}/runs`, signal);
+  const now = JSON.stringify(found.runs.map((run) => [run.name, run.loaded]));
+  if (loaded !== now) forget();
+  loaded = now;
+  return found;
+}
+
 /** Forget what was answered, so that it is asked again. */
 export const forget = () => kept.clear();
 
@@ -43,14 +55,21 @@ export function useToken(given) {
   forget();
 }
 
-/** Return a link to JSON; with a token it is fetched, since a plain link cannot bring one. */
-export function openJson(event) {
+/** Follow a link to JSON; with a token it is fetched, since a plain link cannot bring one. */
+export async function openJson(event) {
   if (!token) return;
   event.preventDefault();
   const url = event.currentTarget.href;
-  fetch(url, { headers: headers() })
-    .then((response) => response.blob())
-    .then((blob) => window.open(URL.createObjectURL(blob)));
+  const tab = window.open("", "_blank"); // at once: after a pause it would be taken for a pop-up
+  try {
+    const response = await fetch(url, { headers: headers() });
+    const found = URL.createObjectURL(await response.blob());
+    if (tab) tab.location.replace(found);
+    else location.assign(found);
+    setTimeout(() => URL.revokeObjectURL(found), SECONDS_KEPT * 1000);
+  } catch {
+    if (tab) tab.document.body.textContent = UNREACHABLE;
+  }
 }
 
 const headers = () => ({ Accept: "application/json", ...(token && { Authorization: `Bearer ${token}` }) });
@@ -61,7 +80,7 @@ async function request(url, signal) {
     response = await fetch(url, { headers: headers(), signal });
   } catch (problem) {
     if (problem.name === "AbortError") throw problem;
-    throw new ApiError(0, { code: "unreachable", message: "The service does not answer. Is it still running?" });
+    throw new ApiError(0, { code: "unreachable", message: UNREACHABLE });
   }
   const body = await response.json().catch(() => ({}));
   if (response.ok) return body;

@@ -1,10 +1,10 @@
 // The page: which view belongs to an address, and the bar above all views.
 
-import { ask, runPath } from "./api.js";
+import { askRuns, runPath } from "./api.js";
 import { h, replace } from "./dom.js";
-import { go, start } from "./navigation.js";
+import { go, reloadLater, start } from "./navigation.js";
 import { chooser } from "./parts/frame.js";
-import { lines, trouble } from "./parts/states.js";
+import { lines, starting, trouble } from "./parts/states.js";
 import { answersView } from "./views/answers.js";
 import { compareView } from "./views/compare_runs.js";
 import { entityView } from "./views/entity.js";
@@ -40,24 +40,22 @@ async function render(moved) {
   leaving = new AbortController();
   const { signal } = leaving;
   const main = document.getElementById("view");
-  const place = {
-    ...placeOf(location.pathname),
-    path: location.pathname,
-    query: new URLSearchParams(location.search),
-    signal,
-  };
-  const waiting = setTimeout(() => replace(main, lines(8)), 250);
+  main.setAttribute("aria-busy", "true");
+  const waiting = setTimeout(() => !main.querySelector(".starting") && replace(main, lines(8)), 250);
   try {
-    const { runs, problems } = await ask("/runs");
+    const place = placeOf(location);
+    const { runs, problems } = await askRuns(signal);
     if (signal.aborted) return;
     const run = runs.find((one) => one.name === place.run);
     drawBar(place, runs);
-    clearTimeout(waiting);
-    replace(main, viewOf({ ...place, run, runName: place.run, runs, problems }));
+    replace(main, viewOf({ ...place, run, runName: place.run, runs, problems, signal }));
   } catch (problem) {
+    if (signal.aborted) return;
+    if (problem.code === "not_ready") waitForRuns(main, problem, signal);
+    else replace(main, trouble(problem));
+  } finally {
     clearTimeout(waiting);
-    if (problem.name === "AbortError") return;
-    replace(main, trouble(problem));
+    if (!signal.aborted) main.removeAttribute("aria-busy");
   }
   document.title = [main.querySelector("h1")?.textContent, "foretime"].filter(Boolean).join(" · ");
   if (moved) {
@@ -66,20 +64,35 @@ async function render(moved) {
   }
 }
 
-function placeOf(path) {
+/** Say that the service is starting, once, and look again. */
+function waitForRuns(main, { retryAfter }, signal) {
+  if (!main.querySelector(".starting")) replace(main, starting());
+  reloadLater(Math.max(Number(retryAfter), 2), signal);
+}
+
+function placeOf({ pathname: path, search }) {
   const found = /^\/runs\/([^/]+)(?:\/([a-z]+))?$/.exec(path);
-  return found ? { run: decodeURIComponent(found[1]), view: found[2] ?? "" } : { run: null, view: null };
+  const named = found ? { run: decoded(found[1]), view: found[2] ?? "" } : { run: null, view: null };
+  return { ...named, path, query: new URLSearchParams(search) };
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a % that escapes nothing: no run is called so, and the view will say it
+  }
 }
 
 function viewOf(place) {
   if (place.path === "/") return homeView(place);
   if (place.path === "/compare") return compareView(place);
-  if (!place.runName || !VIEWS[place.view])
-    return trouble({ status: 404, code: "not_found", message: "There is no such view.", fields: [] });
-  if (!place.run)
-    return trouble({ status: 404, code: "not_found", message: `There is no run «${place.runName}» here.`, fields: [] });
+  if (!place.runName || !VIEWS[place.view]) return missing("There is no such view.");
+  if (!place.run) return missing(`There is no run «${place.runName}» here.`);
   return VIEWS[place.view](place);
 }
+
+const missing = (message) => trouble({ status: 404, code: "not_found", message, fields: [] });
 
 function drawBar(place, runs) {
   const run = runs.find((one) => one.name === place.run) ?? runs[0];
@@ -102,7 +115,10 @@ function drawBar(place, runs) {
       runs.length > 1 &&
       chooser(
         "Run",
-        runs.map((one) => [one.name, one.name]),
+        [
+          run.name !== place.run && [place.run, "choose one"],
+          ...runs.map((one) => [one.name, one.name]),
+        ].filter(Boolean),
         place.run,
         change,
       ),

@@ -25,6 +25,12 @@ export function goInstead(to) {
 /** Show this view once more. */
 export const reload = () => show(false);
 
+/** Show this view once more in some seconds, unless it has been left by then. */
+export function reloadLater(seconds, signal) {
+  const timer = setTimeout(reload, seconds * 1000);
+  signal.addEventListener("abort", () => clearTimeout(timer));
+}
+
 /** Return what the part after # says: how a view is shown, which the API need not know. */
 export const shown = () => new URLSearchParams(location.hash.slice(1));
 

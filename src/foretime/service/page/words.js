@@ -1,7 +1,7 @@
 // Numbers, facts and rules in words.
 
 import { h } from "./dom.js";
-import { humanTime, humanWhen } from "./times.js";
+import { beforeTime, humanTime, humanWhen } from "./times.js";
 
 export const PIECES = ["subject", "predicate", "object", "time"];
 const ASKED = { subject: "Who?", predicate: "What?", object: "To whom?", time: "When?" };
@@ -20,6 +20,14 @@ export function number(value, sign = false) {
   const text = Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 10 ? 2 : 3);
   const plain = /^-0\.?0*$/.test(text) ? text.slice(1) : text;
   return (sign && value > 0 && !/^0\.?0*$/.test(plain) ? "+" : "") + plain.replace("-", "−");
+}
+
+/** Return `[split, MRR]` of the splits whose facts the run was not fitted on, test last. */
+export function unseenFigures(run) {
+  return [
+    ["valid", run.valid_fitted ? null : run.valid_mrr],
+    ["test", run.test_mrr],
+  ].filter(([, mrr]) => mrr !== null);
 }
 
 /** Return a count with separators. */
@@ -49,11 +57,11 @@ export const asked = (piece) => ASKED[piece] ?? "?";
 /** Return an answer as people read it: a name, or a date. */
 export const answerName = (name, piece) => (piece === "time" ? humanTime(name) : name);
 
-/** Return a fact or a question as a sentence of elements; the open piece is a question mark or the answer. */
+/** Return a fact or a question as a sentence of elements; the open piece is marked: what it is, or a question mark. */
 export function factSentence(fact, open = null, answer = null) {
   const part = (name, className, text) =>
     name === open
-      ? h("mark", { class: "answer-piece" }, answer === null ? "?" : answerName(answer, open))
+      ? h("mark", { class: "answer-piece" }, answer === null ? (text ?? "?") : answerName(answer, open))
       : h("span", { class: className }, text ?? "?");
   return h(
     "span",
@@ -86,7 +94,7 @@ export const hasTime = (fact) => Boolean(fact.time || fact.start || fact.end);
 
 function before(fact) {
   if (!fact.time) return fact.start || fact.end ? ", " : " on ";
-  return /^\d{4,}-\d\d-\d\d/.test(fact.time) ? " on " : " in ";
+  return beforeTime(fact.time);
 }
 
 /** Return a rule as a sentence: `If A Make a visit B, then at the same time B Host a visit A.` */

@@ -1,11 +1,12 @@
 // How many facts there are when.
 
 import { drawn, s } from "../dom.js";
-import { humanTime, isDated, position, ticks } from "../times.js";
+import { humanSpan, isDated, lastPosition, position, ticks } from "../times.js";
 import { count, counted } from "../words.js";
 import { walk } from "./walking.js";
 
 const HEIGHT = 150;
+const APART = 56; // pixels from one tick to the next, where bins are not equally long
 
 /** Return bars of bins `{start, end, facts}`; `href(bin)` is where a bar leads. */
 export function histogram(bins, href) {
@@ -16,8 +17,9 @@ function draw(width, bins, href) {
   const [left, right, top, bottom] = [8, 8, 18, HEIGHT - 24];
   const most = Math.max(1, ...bins.map((bin) => bin.facts));
   const size = (width - left - right) / bins.length;
-  const [first, last] = [position(bins[0].start), position(bins.at(-1).end)];
-  const x = (at) => left + ((at - first) / (last - first + 1)) * (width - left - right);
+  const starts = bins.map((bin) => position(bin.start));
+  const x = (at) => left + placeAmong(starts, at) * size;
+  const found = ticks(starts[0], lastPosition(bins.at(-1).end), Math.max(2, width / 80), isDated(bins[0].start));
   const bars = bins.map((bin, index) => bar(bin, left + index * size, size, top, bottom, most, href));
   walk(bars.filter((one) => one.tagName === "a"));
   return s(
@@ -27,7 +29,7 @@ function draw(width, bins, href) {
     s("text", { class: "guide-text", x: left, y: top - 5 }, `${counted(most, "fact")}`),
     bars,
     s("line", { class: "base", x1: left, x2: width - right, y1: bottom, y2: bottom }),
-    ticks(first, last, Math.max(2, width / 80), isDated(bins[0].start)).map(({ at, text }) =>
+    apart(found, x).map(({ at, text }) =>
       s(
         "text",
         {
@@ -42,11 +44,25 @@ function draw(width, bins, href) {
   );
 }
 
+/** Return where a time lies among bins, as a number of bins: 2.5 is the middle of the third. */
+function placeAmong(starts, at) {
+  const index = Math.max(starts.findLastIndex((start) => start <= at), 0);
+  const end = starts[index + 1] ?? starts[index] + (starts[index] - starts[index - 1] || 1);
+  return index + Math.min((at - starts[index]) / (end - starts[index]), 1);
+}
+
+function apart(found, x) {
+  let last = -Infinity;
+  return found.filter(({ at }) => {
+    if (x(at) - last < APART) return false;
+    last = x(at);
+    return true;
+  });
+}
+
 function bar(bin, x, size, top, bottom, most, href) {
   const height = (bin.facts / most) * (bottom - top);
-  const when =
-    bin.start === bin.end ? humanTime(bin.start, true) : `${humanTime(bin.start, true)} – ${humanTime(bin.end, true)}`;
-  const label = `${when}: ${counted(bin.facts, "fact")}`;
+  const label = `${humanSpan(bin.start, bin.end)}: ${counted(bin.facts, "fact")}`;
   const drawnBar = [
     s("title", {}, label),
     s("rect", { class: "target", x, y: top, width: size, height: bottom - top }),

@@ -1,7 +1,7 @@
 // The dated events between two entities: a lane for each predicate and direction, and the time asked about across all.
 
 import { drawn, h, replace, s } from "../dom.js";
-import { humanTime, humanWhen, isDated, position, ticks } from "../times.js";
+import { humanTime, humanWhen, isDated, lastPosition, position, ticks } from "../times.js";
 import { count, counted } from "../words.js";
 import { shape } from "./marks.js";
 import { walk } from "./walking.js";
@@ -63,7 +63,7 @@ function draw(width, { lanes, asked, range, tell, from, to, name }) {
   const left = wide ? Math.min(250, width * 0.32) : 8;
   const [lane, top, right] = [wide ? 30 : 42, 24, 14];
   const bottom = top + lanes.length * lane;
-  const [first, last] = spanOf(range, lanes, asked);
+  const [first, last] = spanOf(range, asked);
   const x = (at) => left + ((at - first) / (last - first || 1)) * (width - left - right);
   const svg = s("svg", {
     viewBox: `0 0 ${width} ${bottom + AXIS + 4}`,
@@ -92,8 +92,8 @@ function draw(width, { lanes, asked, range, tell, from, to, name }) {
   return svg;
 }
 
-function spanOf(range, lanes, asked) {
-  const ends = [range.first, range.last, ...asked].map(position);
+function spanOf(range, asked) {
+  const ends = [lastPosition(range.last), ...[range.first, ...asked].map(position)];
   return [Math.min(...ends), Math.max(...ends)];
 }
 
@@ -175,12 +175,12 @@ function wordsOf(event) {
   ];
 }
 
-/** Return how many events lie before and after a window, in words. */
+/** Return how many events lie before and after a window, in words; none if there are none. */
 export function outside(events, first, last) {
   const at = events.map((event) => position(event.time ?? event.start ?? event.end));
   const before = at.filter((one) => one < first).length;
   const after = at.filter((one) => one > last).length;
   return before + after > 0
-    ? `${counted(before + after, "event")} outside this window (${count(before)} before, ${count(after)} after).`
+    ? `${counted(before + after, "event")} (${count(before)} before, ${count(after)} after)`
     : "";
 }

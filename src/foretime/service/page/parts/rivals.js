@@ -15,7 +15,7 @@ export function rivalPicker(run, why, query, signal) {
   const question = { ...why.question, [why.piece]: null };
   const best = ask(runPath(run.name, "complete"), { ...question, top: OFFERED }, signal);
   return [
-    later(best, ({ answers }) => chips(run, why, answers), lines(2)),
+    later(best, ({ answers }) => chips(run, why, answers), lines(2, "chips-to-come")),
     otherField(run, why),
     query.get("rival") &&
       h("p", {}, h("a", { class: "quiet", href: addressOf(run, why, null) }, "Without a comparison")),

@@ -44,6 +44,15 @@ export function empty(title, ...help) {
   return h("div", { class: "state" }, h("p", { class: "state-title" }, title), help.length > 0 && h("p", {}, help));
 }
 
+/** Return what is said while the service loads its runs. */
+export const starting = () =>
+  h(
+    "div",
+    { class: "state starting", role: "status" },
+    h("p", { class: "state-title" }, "The service is starting"),
+    h("p", {}, "It is loading its runs; this page will show them by itself."),
+  );
+
 /** Return an error as a reader needs it: what is wrong, what to do, and a way to do it. */
 export function trouble(problem) {
   if (problem.status === 401) return tokenForm();

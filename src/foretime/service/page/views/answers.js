@@ -25,6 +25,7 @@ export function answersView({ run, runs, path, query, signal }) {
     parameters: query,
   });
   const form = questionForm(run, question);
+  const [top, known] = [query.get("top"), query.get("known")];
   const rival = runs.find((other) => other !== run && other.data === run.data);
   return [
     NARROW.matches
@@ -36,7 +37,7 @@ export function answersView({ run, runs, path, query, signal }) {
       chooser(
         "Show",
         ["5", "10", "25", "50", "100"].map((many) => [many, `${many} answers`]),
-        query.get("top") ?? "10",
+        top ?? "10",
         change("top"),
       ),
       chooser(
@@ -45,13 +46,13 @@ export function answersView({ run, runs, path, query, signal }) {
           ["mark", "marked"],
           ["hide", "left out"],
         ],
-        query.get("known") ?? "mark",
+        known ?? "mark",
         change("known"),
       ),
       rival &&
         h(
           "a",
-          { class: "quiet", href: address("/compare", { ...question, left: run.name, right: rival.name }) },
+          { class: "quiet", href: address("/compare", { ...question, left: run.name, right: rival.name, top, known }) },
           "Ask another run too",
         ),
     ),

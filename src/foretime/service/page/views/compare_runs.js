@@ -2,7 +2,7 @@
 
 import { address, ask } from "../api.js";
 import { h } from "../dom.js";
-import { go } from "../navigation.js";
+import { go, goInstead } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
 import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
@@ -17,24 +17,20 @@ export function compareView({ runs, query, signal }) {
     ];
   const named = (name, fallback) => runs.find((run) => run.name === name) ?? fallback;
   const left = named(query.get("left"), runs[0]);
-  const right = named(
-    query.get("right"),
-    runs.find((run) => run !== left),
-  );
+  const others = runs.filter((run) => run !== left);
+  const right = named(query.get("right"), others.find((run) => run.data === left.data) ?? others[0]);
   const question = questionOf(query);
   const open = openPieces(question);
-  const to = (given) => address("/compare", { ...given, left: left.name, right: right.name });
-  const pick = (side) => (name) =>
-    go(address("/compare", { ...question, left: left.name, right: right.name, [side]: name }));
+  const shownAs = { left: left.name, right: right.name, top: query.get("top"), known: query.get("known") };
+  const to = (given) => address("/compare", { ...given, ...shownAs });
+  if (query.get("left") !== left.name || query.get("right") !== right.name) {
+    queueMicrotask(() => goInstead(to(question)));
+    return null;
+  }
+  const pick = (side) => (name) => go(address("/compare", { ...question, ...shownAs, [side]: name }));
   const names = runs.map((run) => [run.name, run.name]);
   const ready = open.length === 1;
-  const parameters = {
-    ...question,
-    left: left.name,
-    right: right.name,
-    top: query.get("top"),
-    known: query.get("known"),
-  };
+  const parameters = { ...question, ...shownAs };
   return [
     questionForm(left, question, to),
     heading(

@@ -7,17 +7,24 @@ import { go } from "../navigation.js";
 import { combobox } from "../parts/combobox.js";
 import { heading, pages, section, tabs } from "../parts/frame.js";
 import { block, empty, later, lines } from "../parts/states.js";
-import { humanTime, humanWhen } from "../times.js";
+import { endsOf, humanSpan, humanTime, humanWhen } from "../times.js";
 import { count, counted } from "../words.js";
 
 const BINS = 60;
 const PAGE = 50;
+const SELECTION = ["entity", "other", "role", "predicate", "from", "to", "split"];
+/** What each part can be asked; a name that it does not know would be an error. */
+const NAMES = {
+  timeline: [...SELECTION, "bins"],
+  neighbours: ["entity", "predicate", "from", "to", "split"],
+  facts: [...SELECTION, "order"],
+};
 
 export function entityView({ run, view, path, query, signal }) {
   const entity = query.get("entity");
   const other = query.get("other");
   const title = entity ? (other ? `${entity} and ${other}` : entity) : "Browse the graph";
-  const to = (name, changes = {}) => address(runPath(run.name, name), { ...kept(query), ...changes });
+  const to = (name, changes = {}) => address(runPath(run.name, name), { ...kept(query, name), ...changes });
   const links = [
     ["Timeline", to("timeline")],
     ["Neighbours", to("neighbours")],
@@ -28,7 +35,7 @@ export function entityView({ run, view, path, query, signal }) {
     heading(title, {
       path,
       parameters: query,
-      lead: !entity && `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}`,
+      lead: !entity && `${run.data}, ${humanSpan(run.first, run.last, { short: false, join: " to " })}`,
     }),
     finder(run, view, entity),
     tabs(
@@ -36,14 +43,14 @@ export function entityView({ run, view, path, query, signal }) {
       links.filter(([text]) => text !== "Neighbours" || (entity && !other)),
       current,
     ),
-    filters(path, query),
+    filters(path, query, view),
     VIEWS[view]({ run, path, query, entity, to, signal }),
   ];
 }
 
 const VIEWS = { timeline: timelinePart, neighbours: neighboursPart, facts: factsPart };
 
-const kept = (query) => Object.fromEntries([...query].filter(([name]) => name !== "offset"));
+const kept = (query, view) => Object.fromEntries([...query].filter(([name]) => NAMES[view].includes(name)));
 
 function finder(run, view, entity) {
   const chosen = (name) => go(address(runPath(run.name, entity ? view : "timeline"), { entity: name }));
@@ -61,7 +68,7 @@ function finder(run, view, entity) {
   );
 }
 
-function filters(path, query) {
+function filters(path, query, view) {
   const told = [
     ["predicate", ""],
     ["other", "with "],
@@ -77,10 +84,11 @@ function filters(path, query) {
     { class: "chips filters" },
     "Only ",
     found.map(([name, words]) => {
-      const rest = kept(query);
+      const rest = kept(query, view);
       delete rest[name];
       const value = query.get(name);
-      const text = name === "from" || name === "to" ? humanTime(value, true) : value;
+      const end = { from: 0, to: 1 }[name];
+      const text = end === undefined ? value : humanTime(endsOf(value)[end], true);
       return h(
         "a",
         { class: "chip", href: address(path, rest), title: "Leave this out" },
@@ -94,7 +102,7 @@ function filters(path, query) {
 
 function timelinePart({ run, query, entity, to, signal }) {
   const path = runPath(run.name, "timeline");
-  const found = ask(path, { ...kept(query), bins: query.get("bins") ?? BINS }, signal);
+  const found = ask(path, { bins: BINS, ...Object.fromEntries(query) }, signal);
   const draw = (told) =>
     told.total === 0
       ? empty("No fact is there", "Leave a filter out, or choose another entity.")
@@ -109,7 +117,7 @@ function timelinePart({ run, query, entity, to, signal }) {
       told.predicates.map((one) => barLine(one, told.predicates[0].facts, to("facts", { predicate: one.name }))),
     );
   return [
-    section("When", later(found, draw, block("chart-block"))),
+    section("When", later(found, draw, block("histogram-block"))),
     h(
       "div",
       { class: "pair" },
@@ -173,10 +181,7 @@ function neighboursPart({ run, path, query, entity, signal }) {
 
 function neighbour(run, entity, one) {
   const to = (view, names) => address(runPath(run.name, view), names);
-  const when =
-    one.first === one.last
-      ? humanTime(one.first, true)
-      : `${humanTime(one.first, true)} – ${humanTime(one.last, true)}`;
+  const when = humanSpan(one.first, one.last);
   return h(
     "li",
     {},
@@ -203,7 +208,7 @@ function neighbour(run, entity, one) {
 function factsPart({ run, path, query, signal }) {
   const limit = Number(query.get("limit") ?? PAGE);
   const order = query.get("order") ?? "earliest";
-  const turned = address(path, { ...kept(query), order: order === "earliest" ? "latest" : "earliest" });
+  const turned = address(path, { ...kept(query, "facts"), order: order === "earliest" ? "latest" : "earliest" });
   const draw = ({ total, facts }) =>
     facts.length === 0
       ? empty("No fact is there", "Leave a filter out, or choose another entity.")

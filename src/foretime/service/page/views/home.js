@@ -2,23 +2,27 @@
 
 import { runPath } from "../api.js";
 import { h } from "../dom.js";
-import { goInstead } from "../navigation.js";
+import { goInstead, reloadLater } from "../navigation.js";
 import { heading } from "../parts/frame.js";
 import { empty } from "../parts/states.js";
-import { humanTime } from "../times.js";
-import { count } from "../words.js";
+import { humanSpan } from "../times.js";
+import { count, unseenFigures } from "../words.js";
 
-export function homeView({ runs, problems }) {
+const LOOK_AGAIN = 3; // seconds
+
+export function homeView({ runs, problems, signal }) {
   if (runs.length === 1 && problems.length === 0) {
     queueMicrotask(() => goInstead(runPath(runs[0].name)));
     return null;
   }
+  if (runs.length === 0) reloadLater(LOOK_AGAIN, signal);
   return [
-    heading("Runs", { path: "/runs", lead: "Choose the run that shall answer." }),
+    heading("Runs", { path: "/runs", lead: runs.length > 0 && "Choose the run that shall answer." }),
     runs.length === 0 &&
       empty(
         "No run is there yet",
-        "Train one with «foretime train»; it appears here by itself as soon as it has its report.",
+        "The service may be loading one. Otherwise train one with «foretime train»: ",
+        "it appears here by itself as soon as it has its report.",
       ),
     h("div", { class: "cards" }, runs.map(runCard)),
     runs.length > 1 && h("p", {}, h("a", { class: "button", href: "/compare" }, "Ask two runs the same question")),
@@ -33,10 +37,7 @@ export function homeView({ runs, problems }) {
 
 function runCard(run) {
   const facts = run.facts.train + run.facts.valid + run.facts.test;
-  const figures = [
-    ["valid", run.valid_mrr],
-    ["test", run.test_mrr],
-  ].filter(([, mrr]) => mrr !== null);
+  const figures = unseenFigures(run);
   return h(
     "a",
     { class: "card run-card", href: runPath(run.name) },
@@ -46,7 +47,7 @@ function runCard(run) {
       {},
       `${run.model} on ${run.data}`,
       h("br"),
-      `${count(facts)} facts, ${humanTime(run.first, true)} – ${humanTime(run.last, true)}`,
+      `${count(facts)} facts, ${humanSpan(run.first, run.last)}`,
     ),
     h(
       "p",
@@ -56,7 +57,11 @@ function runCard(run) {
     h(
       "p",
       { class: "badges" },
-      [run.evidence && "gives reasons", run.combiner && "two stages", run.forecasts && "forecasts"]
+      [
+        run.evidence && "gives reasons",
+        run.combiner && (run.valid_fitted ? "two stages, fitted on valid" : "two stages"),
+        run.forecasts && "forecasts",
+      ]
         .filter(Boolean)
         .map((text) => h("span", { class: "badge" }, text)),
     ),

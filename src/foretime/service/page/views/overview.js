@@ -5,14 +5,15 @@ import { h } from "../dom.js";
 import { heading, section } from "../parts/frame.js";
 import { questionForm, whereTo } from "../parts/question_form.js";
 import { later, lines } from "../parts/states.js";
-import { humanTime } from "../times.js";
-import { PIECES, asked, count, factSentence } from "../words.js";
+import { humanSpan } from "../times.js";
+import { PIECES, asked, count, factSentence, unseenFigures } from "../words.js";
 
 const EXAMPLES = 4;
 
 export function overviewView({ run, path, signal }) {
   const about = ask(runPath(run.name), {}, signal);
-  const more = ask(runPath(run.name, "facts"), { split: "test", order: "latest", limit: 40 }, signal).catch(() => ({
+  const split = ["test", "valid", "train"].find((name) => run.facts[name] > 0);
+  const more = ask(runPath(run.name, "facts"), { split, order: "latest", limit: 40 }, signal).catch(() => ({
     facts: [],
   }));
   return [
@@ -23,15 +24,27 @@ export function overviewView({ run, path, signal }) {
     questionForm(run),
     section(
       "Try one",
-      h("p", { class: "note" }, "Facts that the run has not been trained on. Choose what to leave open."),
+      h("p", { class: "note" }, `${origin(run, split)} Choose what to leave open.`),
       later(
         Promise.all([about, more]),
-        ([told, facts]) => examples(run, told.example, facts.facts),
+        ([told, facts]) => [
+          told.config.rules?.splits?.includes(split) &&
+            split !== "train" &&
+            h("p", { class: "note" }, `The rules of this run were counted on ${split} too.`),
+          examples(run, told.example, facts.facts),
+        ],
         lines(EXAMPLES, "tall"),
       ),
     ),
     section("The graph", figures(run)),
   ];
+}
+
+/** Return in words what the run has done with the facts of a split. */
+function origin(run, split) {
+  if (split === "test") return "Facts that the run has not been trained on.";
+  if (split === "train") return "Facts that the run has been trained on; it has no others.";
+  return run.valid_fitted ? "Facts that its second stage was fitted on." : "Facts that the run was chosen by.";
 }
 
 function examples(run, first, others) {
@@ -68,9 +81,8 @@ function figures(run) {
     [count(run.predicates), "predicates", runPath(run.name, "report")],
     [count(run.rules), "rules", runPath(run.name, "rules")],
   ];
-  const mrr = run.test_mrr ?? run.valid_mrr;
-  if (mrr !== null)
-    told.push([mrr.toFixed(3), `MRR on ${run.test_mrr === null ? "valid" : "test"}`, runPath(run.name, "report")]);
+  for (const [split, mrr] of unseenFigures(run).slice(-1))
+    told.push([mrr.toFixed(3), `MRR on ${split}`, runPath(run.name, "report")]);
   return [
     h(
       "ul",
@@ -80,7 +92,8 @@ function figures(run) {
     h(
       "p",
       { class: "note" },
-      `${run.data}, ${humanTime(run.first)} to ${humanTime(run.last)}, by ${run.granularity}; model ${run.model}.`,
+      `${run.data}, ${humanSpan(run.first, run.last, { short: false, join: " to " })}, `,
+      `by ${run.granularity.replace(/^bins:(\d+)$/, "$1 bins")}; model ${run.model}.`,
     ),
   ];
 }

@@ -37,45 +37,90 @@ function report(run, { report: found, trace, config }) {
   const splits = SPLITS.filter((name) => found[name]?.all);
   return [
     splits.length === 0 && empty("No split was ranked", "Rank one with «foretime evaluate»."),
-    splits.map((name) => section(`On ${name}`, splitFigures(found[name]))),
+    splits.map((name) =>
+      name === "valid" && run.valid_fitted
+        ? section("On valid: the second stage was fitted on it, these are not unseen facts", fittedFigures(found[name]))
+        : section(`On ${name}`, splitFigures(name, found[name])),
+    ),
     trace.length > 0 && section("Training", curves(trace, found.best_epoch), trainingNote(found)),
-    splits.length > 0 && section("By predicate", byPredicate(run, found, splits)),
-    splits.length > 0 && section("By the nearest evidence", groups(Object.entries(found[splits[0]].kinds ?? {}))),
+    splits.length > 0 &&
+      section(
+        splits.length > 1 ? "By predicate" : `By predicate, on ${splitLabel(run, splits[0])}`,
+        byPredicate(run, found, splits),
+      ),
+    splits.length > 0 &&
+      section(
+        `By the nearest evidence, on ${splitLabel(run, splits[0])}`,
+        groups(Object.entries(found[splits[0]].kinds ?? {})),
+      ),
     section("How it was made", settings(found, config)),
   ];
 }
 
-function splitFigures(split) {
-  const { all } = split;
-  const tiles = [
-    [all.mrr.toFixed(4), "MRR"],
-    ...["1", "3", "10"].map((k) => [percent(all.hits[k]), `Hits@${k}`]),
-    [count(all.questions), "questions"],
-  ];
-  const error = split.calibration_error?.object;
-  if (error !== undefined) tiles.push([error.toFixed(3), "calibration error of objects"]);
+function splitFigures(name, split) {
   return [
-    h(
-      "ul",
-      { class: "tiles" },
-      tiles.map(([value, text]) => h("li", {}, h("b", {}, value), text)),
-    ),
-    split.mrr_interval &&
-      h(
-        "p",
-        { class: "note" },
-        `The MRR lies between ${ends(split)} with 95 % confidence; other known answers are left out (${split.filter}).`,
-      ),
-    h(
-      "details",
-      { class: "more" },
-      h("summary", {}, "By kind of question"),
-      groups(GROUPS.map(([key, words]) => [words, split[key]])),
-    ),
+    tiles([...metricTiles(split.all), ...calibrationTile(name, split)]),
+    split.mrr_interval && h("p", { class: "note" }, `${interval(split)}; ${filterNote(split)}.`),
+    calibrationNote(name, split),
+    byKind(split),
   ];
 }
 
-const ends = (split) => split.mrr_interval.map((end) => end.toFixed(3)).join(" and ");
+/** Return the figures of facts that the second stage has seen: those of the first stage can be trusted, others not. */
+function fittedFigures(split) {
+  const first = split.first_stage;
+  return [
+    first?.all && [
+      h("h3", {}, "The first stage alone, which was not fitted on them"),
+      tiles(metricTiles(first.all)),
+      first.mrr_interval && h("p", { class: "note" }, `${interval(first)}; ${filterNote(split)}.`),
+    ],
+    h("h3", {}, "Both stages, of which the second was"),
+    tiles([...metricTiles(split.all), ...calibrationTile("valid", split)]),
+    calibrationNote("valid", split),
+    byKind(split),
+  ];
+}
+
+const tiles = (told) =>
+  h(
+    "ul",
+    { class: "tiles" },
+    told.map(([value, text]) => h("li", {}, h("b", {}, value), text)),
+  );
+
+const metricTiles = (all) => [
+  [all.mrr.toFixed(4), "MRR"],
+  ...["1", "3", "10"].map((k) => [percent(all.hits[k]), `Hits@${k}`]),
+  [count(all.questions), "questions"],
+];
+
+function calibrationTile(name, split) {
+  const error = split.calibration_error?.object;
+  const text = name === "valid" ? "calibration error of objects, fitted on it" : "calibration error of objects";
+  return error === undefined ? [] : [[error.toFixed(3), text]];
+}
+
+function calibrationNote(name, split) {
+  if (name !== "valid" || !split.calibration_error) return null;
+  return h("p", { class: "note" }, "Confidences are calibrated on valid: their error here is not one on new facts.");
+}
+
+function byKind(split) {
+  return h(
+    "details",
+    { class: "more" },
+    h("summary", {}, "By kind of question"),
+    groups(GROUPS.map(([key, words]) => [words, split[key]])),
+  );
+}
+
+const interval = ({ mrr_interval: ends }) =>
+  `The MRR lies between ${ends.map((end) => end.toFixed(3)).join(" and ")} with 95 % confidence`;
+
+const filterNote = (split) => `other known answers are left out (${split.filter})`;
+
+const splitLabel = (run, name) => (name === "valid" && run.valid_fitted ? "valid (fitted on it)" : name);
 
 function groups(rows) {
   const shownRows = rows.filter(([, one]) => one?.questions > 0);
@@ -150,7 +195,8 @@ function duration(seconds) {
 
 function byPredicate(run, found, splits) {
   const box = h("div", {});
-  const state = { split: shown().get("split") ?? splits[0], by: shown().get("by") ?? "questions" };
+  const given = shown().get("split");
+  const state = { split: splits.includes(given) ? given : splits[0], by: shown().get("by") ?? "questions" };
   const draw = () =>
     replace(box, predicateTable(run, Object.entries(found[state.split].predicates ?? {}), state.by, sort));
   const sort = (by) => change("by", by);
@@ -167,7 +213,7 @@ function byPredicate(run, found, splits) {
         { class: "choices" },
         chooser(
           "Split",
-          splits.map((name) => [name, name]),
+          splits.map((name) => [name, splitLabel(run, name)]),
           state.split,
           (name) => change("split", name),
         ),

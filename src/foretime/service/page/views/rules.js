@@ -15,18 +15,23 @@ const SORTS = [
   ["head_coverage", "head coverage"],
 ];
 const LIMIT = 20;
+const GROUNDINGS = 5;
 
 export function rulesView({ run, path, query, signal }) {
   return [
     heading("Rules", {
       path,
       parameters: query,
-      lead: "What tends to come with what, counted exactly on the training facts.",
+      lead: "What tends to come with what, counted exactly.",
     }),
     filterForm(run, path, query),
     section(
       null,
-      later(ask(path, query, signal), (found) => list(run, path, query, found, signal), lines(12, "tall")),
+      later(
+        Promise.all([ask(path, query, signal), ask(runPath(run.name), {}, signal)]),
+        ([found, { config }]) => list(run, path, query, { ...found, splits: config.rules?.splits ?? [] }, signal),
+        lines(12, "tall"),
+      ),
     ),
   ];
 }
@@ -99,7 +104,7 @@ function filterForm(run, path, query) {
   );
 }
 
-function list(run, path, query, { total, rules, window }, signal) {
+function list(run, path, query, { total, rules, window, splits }, signal) {
   if (rules.length === 0) {
     return run.rules === 0
       ? empty("This run has no rules", "It was trained without them.")
@@ -115,7 +120,8 @@ function list(run, path, query, { total, rules, window }, signal) {
     h(
       "p",
       { class: "note" },
-      `${counted(total, "rule")}. «Later» is within ${window} steps. Choose one to see where it came true.`,
+      `${counted(total, "rule")}${splits.length > 0 ? `, counted on the facts of ${splits.join(" and ")}` : ""}. `,
+      `«Later» is within ${window} steps. Choose one to see where it came true.`,
     ),
     h(
       "div",
@@ -158,12 +164,12 @@ function ruleItem(run, rule, open, signal) {
 
 function grounded(run, rule, signal) {
   const path = runPath(run.name, `rules/${rule.id}/groundings`);
-  const box = h("div", {});
-  const show = (misses) =>
-    replace(
-      box,
-      later(ask(path, { limit: 5, misses: misses || "" }, signal), (found) => groundings(found, misses), lines(5)),
-    );
+  const [box, twin] = [h("div", {}), h("span", {})];
+  const show = (misses) => {
+    const parameters = { limit: GROUNDINGS, misses };
+    replace(twin, jsonLink(path, parameters));
+    replace(box, later(ask(path, parameters, signal), (found) => groundings(found, misses), lines(5)));
+  };
   const choose = (value) => show(value === "misses" ? "true" : "");
   show("");
   return h(
@@ -187,7 +193,7 @@ function grounded(run, rule, signal) {
         "hits",
         choose,
       ),
-      jsonLink(path),
+      twin,
     ),
     box,
   );

@@ -2,7 +2,7 @@
 
 import { address, ask, runPath } from "../api.js";
 import { splitBar, termNumbers } from "../charts/split_bar.js";
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
 import { heading, section } from "../parts/frame.js";
 import { block, later, lines } from "../parts/states.js";
 import { questionForm } from "../parts/question_form.js";
@@ -10,20 +10,23 @@ import { reasonList } from "../parts/reasons.js";
 import { betweenTwo } from "../parts/between.js";
 import { rivalPicker } from "../parts/rivals.js";
 import { comparison } from "../parts/comparison.js";
-import { answerName, factSentence, number, ordinal, percent, questionOf } from "../words.js";
+import { answerName, factSentence, number, openPieces, ordinal, percent, questionOf } from "../words.js";
 import { knownBadge } from "./answers.js";
 
 export function whyView({ run, path, query, signal }) {
   const question = questionOf(query);
   const found = ask(path, query, signal);
-  const piece = query.get("piece") ?? "object";
+  const open = openPieces(question)[0]; // without an answer, the best one is explained
+  const piece = open ?? query.get("piece") ?? "object";
+  const fact = h("span", {}, factSentence(question, piece));
   const title = h(
     "span",
     {},
     h("small", { class: "kicker" }, query.get("rival") ? "Why, and why not" : "Why?"),
     " ",
-    factSentence(question, piece, question[piece] ?? null),
+    fact,
   );
+  if (open) found.then((why) => replace(fact, factSentence(question, piece, why.answer))).catch(() => {});
   return [
     heading(title, { path, parameters: query }),
     later(found, (why) => told(run, why, query, signal), [lines(3), block("chart-block"), lines(6, "tall")]),
