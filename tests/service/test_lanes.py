@@ -123,6 +123,7 @@ def test_a_new_run_is_picked_up_and_a_removed_one_dropped(live_with, runs_folder
     before = live.service.catalog["new"]
     shutil.copy(runs_folder / "small" / "report.json", tmp_path / "new" / "report.json")
     wait_for(lambda: live.service.catalog["new"] is not before)  # it was trained anew
+    assert live.found("/runs/new")["loaded"] > before.loaded
     shutil.rmtree(tmp_path / "new")
     wait_for(lambda: "new" not in live.service.catalog.runs)
     assert live.get("/runs/new").status_code == 404

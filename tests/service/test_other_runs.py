@@ -14,7 +14,7 @@ from foretime.training import train
 
 QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
 FAST = {"evidence.use": True, "model.rank": 4, "training.epochs": 1, "rules.support": 2, "training.valid_every": 1}
-COMBINER = {"use": True, "folds": 3, "top": 3, "trees": 6, "leaves": 4, "leaf_candidates": 4}
+COMBINER = {"use": True, "with_valid": True, "folds": 3, "top": 3, "trees": 6, "leaves": 4, "leaf_candidates": 4}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,12 @@ def test_all_are_served(others: Live):
     assert found["staged"]["combiner"]
     assert found["past"]["forecasts"]
     assert found["intervals"]["intervals"]
+    assert {name: run["valid_fitted"] for name, run in found.items()} == {
+        "staged": True,
+        "past": False,
+        "intervals": False,
+    }
+    assert len({run["loaded"] for run in found.values()}) == 3
     for name in found:
         RunOut.model_validate(others.found(f"/runs/{name}"))
 

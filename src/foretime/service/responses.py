@@ -74,6 +74,10 @@ class RunBrief(Told):
     intervals: bool = Field(description="Whether facts have a start and an end.")
     valid_mrr: float | None
     test_mrr: float | None
+    valid_fitted: bool = Field(
+        description="Whether the second stage was fitted on valid, so that valid_mrr is not of unseen facts."
+    )
+    loaded: str = Field(description="When the run was loaded; it changes whenever the run is loaded anew.")
 
 
 class RunProblem(Told):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from foretime.service.metrics import Metrics
 from foretime.service.problems import Problem
 from foretime.service.settings import MOST_RUNS
 from foretime.training import RunFolder
+from foretime.training.second_stage import fits_on_valid
 
 NOT_LOADED = "cannot be loaded; the log of the service says why"
 TOO_MANY = f"not loaded: at most {MOST_RUNS} runs are served at once; name fewer folders"
@@ -46,6 +48,8 @@ class Served:
     rules: RuleTable | None
     report: dict[str, Any] | None
     trace: list[dict[str, Any]]
+    loaded: str
+    """When it was loaded: another moment is another loading, even of the same name."""
 
     @classmethod
     def load(cls, name: str, path: Path) -> Served:
@@ -56,7 +60,8 @@ class Served:
         dataset = predictor.dataset
         rules = folder.rules(dataset)
         explainer, history = Explainer(predictor), History(dataset)
-        return cls(name, folder.config(), predictor, explainer, history, rules, report, folder.trace())
+        loaded = datetime.now(UTC).isoformat(timespec="microseconds")
+        return cls(name, folder.config(), predictor, explainer, history, rules, report, folder.trace(), loaded)
 
     @property
     def dataset(self) -> Dataset:
@@ -84,6 +89,8 @@ class Served:
             "forecasts": self.predictor.forecasts,
             "intervals": data.has_intervals,
             **{f"{split}_mrr": report.get(split, {}).get("all", {}).get("mrr") for split in ("valid", "test")},
+            "valid_fitted": fits_on_valid(self.config.combiner),
+            "loaded": self.loaded,
         }
 
     @cached_property
