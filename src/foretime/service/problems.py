@@ -49,9 +49,14 @@ def error_dict(code: str, message: str, fields: Sequence[Mapping[str, str]] = ()
     return {"code": code, "message": _clean(message), "fields": [dict(field) for field in fields]}
 
 
+def error_body(error: Mapping[str, Any]) -> bytes:
+    """Return the body of the response of an error."""
+    return to_json({"error": error})
+
+
 def error_response(status: int, error: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
     """Return the response of an error."""
-    return Response(to_json({"error": error}), status, headers, "application/json")
+    return Response(error_body(error), status, headers, "application/json")
 
 
 async def show_problem(request: Request, error: Exception) -> Response:

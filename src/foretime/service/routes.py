@@ -46,12 +46,13 @@ WHEN = {
     400: "The request cannot be read.",
     401: "The token is missing or wrong.",
     404: "No such run or rule.",
-    408: "The body came too slowly.",
+    408: "The request came too slowly.",
     413: "The body is too large.",
     414: "The URL is too long.",
     415: "The body is not declared as JSON.",
     421: "Another host than loopback, without a token.",
     422: "A field is out of its bounds, or the question cannot be answered.",
+    431: "The head is too large.",
     503: "Later: Retry-After says when.",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {

@@ -24,6 +24,12 @@ MOST_RUNS = 32
 """Runs that are held in memory at once."""
 BODY_BYTES = 256 * 1024
 URL_BYTES = 8 * 1024
+HEAD_BYTES = 32 * 1024
+"""What comes before the body: the address and all headers."""
+HEAD_SECONDS = 10.0
+"""How long the head of a request may take to arrive; also how long a new connection may be silent."""
+MOST_CONNECTIONS = 800
+"""Connections, whoever holds them; a process may often open no more than 1024 files."""
 BODY_SECONDS = 10.0
 """How long the body of a request may take to arrive."""
 REQUESTS_AT_ONCE = 512
