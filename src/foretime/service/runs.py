@@ -17,6 +17,8 @@ from foretime.data.dataset import Dataset
 from foretime.errors import ForetimeError, RunError, nearest_names
 from foretime.explain import Explainer
 from foretime.predict import Predictor
+from foretime.rules.grounding import EventIndex
+from foretime.rules.mining import facts_of
 from foretime.rules.rule import RuleTable
 from foretime.service.history import History
 from foretime.service.lanes import Lane
@@ -106,6 +108,11 @@ class Served:
             "trace": self.trace,
             "example": self.example,
         }
+
+    @cached_property
+    def events(self) -> EventIndex:
+        """The events that the rules were mined from; indexed when groundings are first asked for."""
+        return EventIndex(facts_of(self.dataset, self.config.rules), self.dataset)
 
     @cached_property
     def example(self) -> dict[str, Any] | None:
