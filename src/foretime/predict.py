@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -68,7 +68,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values for JSON."""
-        return asdict(self)
+        return {**vars(self), "terms": dict(self.terms)}
 
 
 class _Scored(NamedTuple):
@@ -165,7 +165,7 @@ class Predictor:
 
     @torch.inference_mode()
     def place(self, question: Question, name: str) -> Answer:
-        """Return the answer of a name, wherever it stands among all, as `complete` has it with a `top` that is large."""
+        """Return the answer of a name, wherever it stands among all, as `complete` has it with a large `top`."""
         piece = question.open_piece()
         candidate, facts = self._candidate(piece, name), self._facts([question], piece)
         found = self._score(piece, facts)

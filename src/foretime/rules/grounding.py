@@ -83,7 +83,7 @@ class EventIndex:
         self._time: NDArray[np.int32] = step[new].astype(np.int32)
         self._object: NDArray[np.int32] = object_[new].astype(np.int32)
         of_predicate: Ids = self._key // self._entities
-        self._in_time: NDArray[np.int32] = np.lexsort([self._time, of_predicate]).astype(np.int32)
+        self._in_time: NDArray[np.int32] = np.lexsort((self._time, of_predicate)).astype(np.int32)
         self._begin: Ids = np.searchsorted(of_predicate, np.arange(2 * predicates + 1))
 
     def in_time(self, predicate: int) -> Iterator[_Event]:

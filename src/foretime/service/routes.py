@@ -94,7 +94,7 @@ def answer_routes(catalog: Catalog, answering: Answering) -> APIRouter:
     @router.post("/runs/{run}/batch", response_model=BatchOut)
     async def batch(run: RunPath, asked: BatchIn) -> Response:
         """Answer many questions; each has its own outcome."""
-        return as_json(await answering.batch(catalog[run], asked))
+        return Response(await answering.batch(catalog[run], asked), media_type="application/json")
 
     @router.get("/compare", response_model=CompareOut)
     async def compare(asked: Annotated[CompareIn, Query()]) -> Response:
