@@ -119,14 +119,13 @@ def graph_routes(catalog: Catalog, lane: Lane, deadline: float) -> APIRouter:
     @router.get("", response_model=RunsOut)
     async def runs() -> Response:
         """List the runs that are served."""
-        problems = [{"run": name, "message": message} for name, message in sorted(catalog.problems.items())]
-        return as_json({"runs": [run.brief for _, run in sorted(catalog.runs.items())], "problems": problems})
+        return as_json(catalog.listed())
 
     @router.get("/{run}/report", response_model=RunOut)
     @router.get("/{run}", response_model=RunOut)
     async def run(run: RunPath) -> Response:
         """Describe a run: its settings, its report, its training curve."""
-        return as_json(catalog[run].whole)
+        return Response(catalog[run].as_json, media_type="application/json")
 
     @router.get("/{run}/entities", response_model=NamesOut)
     async def entities(run: RunPath, asked: Annotated[NamesIn, Query()]) -> Response:

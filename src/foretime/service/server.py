@@ -13,9 +13,9 @@ import uvicorn
 
 from foretime.errors import ConfigError
 from foretime.service.app import Service
+from foretime.service.folders import check_folders
 from foretime.service.logs import log_to_stderr
 from foretime.service.protocol import bounded_protocol
-from foretime.service.runs import check_folders
 from foretime.service.settings import Settings, is_loopback
 
 SECONDS_TO_FINISH = 30
