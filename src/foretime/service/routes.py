@@ -45,6 +45,7 @@ from foretime.service.settings import API
 WHEN = {
     400: "The request cannot be read.",
     401: "The token is missing or wrong.",
+    403: "A page of another site asks.",
     404: "No such run or rule.",
     408: "The request came too slowly.",
     413: "The body is too large.",
@@ -59,7 +60,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorOut, "description": about} for status, about in WHEN.items()
 }
 RunPath = Annotated[str, Path(max_length=255, description="The name of a run.", examples=["first"])]
-RulePath = Annotated[int, Path(ge=0, le=2**31, description="The place of the rule in the run.")]
+RulePath = Annotated[int, Path(ge=0, le=2**31, description="The place of the rule in the run.", examples=[17])]
 
 
 def as_json(found: Any) -> Response:
