@@ -122,7 +122,7 @@ def test_a_batch_has_an_outcome_for_each_question(live: Live, fact: dict[str, st
     assert third["error"] is None
 
 
-def test_two_runs_are_compared(live: Live, fact: dict[str, str]):
+def test_a_run_compared_with_itself_is_the_same_on_both_sides(live: Live, fact: dict[str, str]):
     asked = without(fact, "object")
     found = live.found("/compare", left="world", right="world", **asked, top=4)
     CompareOut.model_validate(found)
