@@ -4,7 +4,8 @@
 
 The service is `foretime serve` in a process of its own; this process is the load. Questions are the test facts of the
 run, each asked for its object and for its subject, by clients that keep their connection and ask again as soon as they
-have an answer. The last part does not wait for answers: it sends 4 × as many questions a second as were carried.
+have an answer. The last part does not wait for answers: it means to send 4 × as many questions a second as were carried,
+and tells how many it has sent. Requests are made before they are needed, and of answers only status and length are read.
 Both processes share the machine: what the load itself costs is told as `load_cpu_share`.
 """
 
@@ -19,13 +20,14 @@ import platform
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import numpy as np
@@ -37,6 +39,8 @@ EXPLAINING_CLIENTS = (1, 8)
 OVERLOAD = 4
 MOST_CONNECTIONS = 400
 GATHER_MS = 2.0
+PAGES, FACTS_IN_PAGE = 50, 10
+"""Questions are drawn from so many places of test, so many facts from each."""
 
 
 @dataclass
@@ -46,96 +50,151 @@ class Seen:
     seconds: dict[int, list[float]] = field(default_factory=dict)
     without_retry_after: int = 0
     broken: int = 0
+    sent: int = 0
     not_sent: int = 0
+    sending_seconds: float = 0.0
     elapsed: float = 0.0
 
-    def add(self, status: int, seconds: float, headers: bytes) -> None:
+    def add(self, status: int, seconds: float, answer: bytes) -> None:
         """Count one answer."""
         self.seconds.setdefault(status, []).append(seconds)
-        self.without_retry_after += status == 503 and b"retry-after:" not in headers.lower()
+        if status == 503 and b"retry-after:" not in answer.lower():
+            self.without_retry_after += 1
 
     def statuses(self) -> dict[str, int]:
         """Return how many answers each status has."""
         return {str(status): len(times) for status, times in sorted(self.seconds.items())}
 
     def summary(self) -> dict[str, Any]:
-        """Return requests a second and percentiles of those that were answered."""
-        times = 1000 * np.array(self.seconds.get(200, [0.0]))
-        p50, p95, p99 = np.percentile(times, [50, 95, 99]).round(2).tolist()
-        rate = len(self.seconds.get(200, [])) / self.elapsed
-        return {"requests_per_second": round(rate, 1), "p50_ms": p50, "p95_ms": p95, "p99_ms": p99}
+        """Return requests a second and percentiles of those that were answered; without any there are none."""
+        times = self.seconds.get(200, [])
+        found: list[float | None] = [None] * 3
+        if times:
+            found = (1000 * np.percentile(times, [50, 95, 99])).round(2).tolist()
+        rate = round(len(times) / self.elapsed, 1)
+        return {"requests_per_second": rate, "p50_ms": found[0], "p95_ms": found[1], "p99_ms": found[2]}
 
 
-class Connection:
-    """A client that keeps its connection."""
+class Connection(asyncio.Protocol):
+    """A client that keeps its connection. It reads no more of an answer than its status and its length."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+    def __init__(self, seen: Seen, free: Callable[[Connection], None]) -> None:
+        self._seen, self._free = seen, free
+        self._transport: asyncio.Transport | None = None
+        self._answer, self._needed, self._begun = b"", 0, 0.0
 
-    async def get(self, path: str, seen: Seen) -> None:
-        """Send one request and count its answer."""
-        begun = time.perf_counter()
-        try:
-            if self._streams is None:
-                self._streams = await asyncio.open_connection("127.0.0.1", self.port)
-            reader, writer = self._streams
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode())
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-            await reader.readexactly(int(length.split(b":")[1]))
-            seen.add(int(head.split(b" ", 2)[1]), time.perf_counter() - begun, head)
-        except (OSError, asyncio.IncompleteReadError, StopIteration):
-            seen.broken += 1
-            self.close()
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note an answer that will not come."""
+        self._transport = None
+        if self._begun:
+            self._begun = 0.0
+            self._seen.broken += 1
+            self._free(self)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something can be sent."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    def send(self, request: bytes) -> None:
+        """Send a request."""
+        assert self._transport is not None
+        self._answer, self._needed, self._begun = b"", 0, time.perf_counter()
+        self._seen.sent += 1
+        self._transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of an answer; at its end the connection is free."""
+        self._answer = self._answer + data if self._answer else data
+        if not self._needed:
+            end = self._answer.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            place = self._answer.find(b"content-length: ", 0, end) + 16
+            self._needed = end + 4 + int(self._answer[place : self._answer.index(b"\r", place)])
+        if len(self._answer) >= self._needed:
+            self._seen.add(int(self._answer[9:12]), time.perf_counter() - self._begun, self._answer)
+            self._begun = 0.0
+            self._free(self)
 
     def close(self) -> None:
         """End the connection."""
-        if self._streams is not None:
-            self._streams[1].close()
-        self._streams = None
+        if self._transport is not None:
+            self._transport.close()
 
 
-async def closed_load(port: int, paths: Iterator[str], clients: int, seconds: float) -> Seen:
+async def connect(port: int, count: int, seen: Seen, free: Callable[[Connection], None]) -> list[Connection]:
+    """Return so many connections."""
+    loop = asyncio.get_running_loop()
+    made = [await loop.create_connection(lambda: Connection(seen, free), "127.0.0.1", port) for _ in range(count)]
+    return [protocol for _, protocol in made]
+
+
+async def closed_load(port: int, requests: Iterator[bytes], clients: int, seconds: float) -> Seen:
     """Let so many clients ask one question after the other."""
-    seen, begun = Seen(), time.perf_counter()
+    seen, left, done = Seen(), clients, asyncio.Event()
+    until = 0.0
 
-    async def ask() -> None:
-        connection = Connection(port)
-        while time.perf_counter() - begun < seconds:
-            await connection.get(next(paths), seen)
+    def ask(connection: Connection) -> None:
+        nonlocal left
+        if connection.is_open and time.perf_counter() < until:
+            connection.send(next(requests))
+            return
+        left -= 1
+        if left == 0:
+            done.set()
+
+    every = await connect(port, clients, seen, ask)
+    begun = time.perf_counter()
+    until = begun + seconds
+    for connection in every:
+        ask(connection)
+    await done.wait()
+    seen.elapsed = seen.sending_seconds = time.perf_counter() - begun
+    for connection in every:
         connection.close()
-
-    await asyncio.gather(*(ask() for _ in range(clients)))
-    seen.elapsed = time.perf_counter() - begun
     return seen
 
 
-async def open_load(port: int, paths: Iterator[str], rate: float, seconds: float) -> Seen:
+async def open_load(port: int, requests: Iterator[bytes], rate: float, seconds: float) -> Seen:
     """Send so many questions a second, whether the earlier ones have been answered or not."""
-    seen, free, tasks = Seen(), [Connection(port) for _ in range(MOST_CONNECTIONS)], set[asyncio.Task[None]]()
-    every, begun = list(free), time.perf_counter()
-
-    async def ask(connection: Connection) -> None:
-        await connection.get(next(paths), seen)
-        free.append(connection)
-
-    sent = 0
+    seen = Seen()
+    free: list[Connection] = []
+    every = await connect(port, MOST_CONNECTIONS, seen, free.append)
+    free += every
+    begun = time.perf_counter()
+    due = 0
     while (now := time.perf_counter() - begun) < seconds:
-        while sent < now * rate:
-            sent += 1
+        for _ in range(int(now * rate) - due):
+            due += 1
+            while free and not free[-1].is_open:
+                free.pop()
             if free:
-                task = asyncio.create_task(ask(free.pop()))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
+                free.pop().send(next(requests))
             else:
                 seen.not_sent += 1
         await asyncio.sleep(0.001)
-    await asyncio.gather(*tasks)
+    seen.sending_seconds = time.perf_counter() - begun
+    while len(free) < sum(connection.is_open for connection in every):
+        await asyncio.sleep(0.01)
     seen.elapsed = time.perf_counter() - begun
     for connection in every:
         connection.close()
     return seen
+
+
+def run_load(load: Coroutine[Any, Any, Seen]) -> Seen:
+    """Run a load on the quickest loop that there is."""
+    try:
+        from uvloop import new_event_loop
+    except ModuleNotFoundError:
+        return asyncio.run(load)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(load)
 
 
 class Served:
@@ -143,17 +202,21 @@ class Served:
 
     def __init__(self, run: Path, gather_ms: float, threads: int) -> None:
         words = ["serve", str(run), "--port", "0", "--gather-ms", str(gather_ms), "--threads", str(threads)]
-        self.process = subprocess.Popen([sys.executable, "-m", "foretime", *words], stderr=subprocess.PIPE, text=True)
-        assert self.process.stderr is not None
-        first = self.process.stderr.readline()
-        if "listens on" not in first:
-            raise SystemExit(first + self.process.stderr.read())
+        # a file, which takes the log without anybody who reads it
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115, it is open for as long as the process
+        self.process = subprocess.Popen([sys.executable, "-m", "foretime", *words], stderr=self._log)
+        while "listens on" not in (first := self._first_line()):
+            if self.process.poll() is not None:
+                raise SystemExit(first)
+            time.sleep(0.1)
         self.url, self.name = first.split()[-1], run.resolve().name
         self.port = int(self.url.rpartition(":")[2])
-        os.set_blocking(self.process.stderr.fileno(), False)
         while not self._ready():
-            self.drain()
             time.sleep(0.1)
+
+    def _first_line(self) -> str:
+        size = os.fstat(self._log.fileno()).st_size
+        return os.pread(self._log.fileno(), min(size, 1000), 0).decode().partition("\n")[0]
 
     def _ready(self) -> bool:
         try:
@@ -161,17 +224,6 @@ class Served:
                 return bool(response.status == 200)
         except OSError:
             return False
-
-    def drain(self) -> None:
-        """Read the log away, so that nobody waits for a full pipe."""
-        assert self.process.stderr is not None
-        while os.read(self.process.stderr.fileno(), 1 << 20) if self._has_log() else b"":
-            pass
-
-    def _has_log(self) -> bool:
-        import select
-
-        return bool(select.select([self.process.stderr], [], [], 0)[0])
 
     def json(self, path: str) -> Any:
         """Return what a path of the API says."""
@@ -187,10 +239,7 @@ class Served:
     def stop(self) -> int:
         """End the process gracefully and return its code."""
         self.process.send_signal(signal.SIGTERM)
-        while self.process.poll() is None:
-            self.drain()
-            time.sleep(0.05)
-        return self.process.returncode
+        return self.process.wait()
 
 
 @contextmanager
@@ -204,42 +253,34 @@ def served(run: Path, gather_ms: float, threads: int) -> Iterator[Served]:
         print(f"stopped with {code}", file=sys.stderr)
 
 
-def questions(service: Served, view: str) -> Iterator[str]:
-    """Yield paths that ask for the object and for the subject of test facts, over and over."""
-    facts = service.json(f"/runs/{service.name}/facts?split=test&limit=500")["facts"]
+def questions(service: Served, view: str) -> Iterator[bytes]:
+    """Yield requests for the object and for the subject of test facts, drawn from all of test, over and over."""
+    generator, path = np.random.default_rng(0), f"/runs/{service.name}/facts?split=test"
+    total = service.json(f"{path}&limit=1")["total"]
+    offsets = generator.integers(0, max(1, total - FACTS_IN_PAGE), PAGES).tolist()
+    facts = [
+        fact for offset in offsets for fact in service.json(f"{path}&limit={FACTS_IN_PAGE}&offset={offset}")["facts"]
+    ]
     times = ("time", "start", "end")
     asked = [
-        f"/api/v1/runs/{service.name}/{view}?" + urlencode({**pieces, "top": 10})
+        f"GET /api/v1/runs/{service.name}/{view}?{urlencode({**pieces, 'top': 10})} HTTP/1.1\r\n"
+        f"Host: 127.0.0.1:{service.port}\r\n\r\n".encode()
         for fact in facts
         for left_out in ("object", "subject")
         if (pieces := {k: fact[k] for k in ("subject", "predicate", "object", *times) if fact[k] and k != left_out})
     ]
-    np.random.default_rng(0).shuffle(asked)
+    generator.shuffle(asked)
     return itertools.cycle(asked)
 
 
-def measure(service: Served, load: Any) -> tuple[Seen, dict[str, float]]:
+def measure(service: Served, load: Coroutine[Any, Any, Seen]) -> tuple[Seen, dict[str, float]]:
     """Run a load; return what was seen, and by how much the counters of the service have grown."""
     before, own = service.metrics(), time.process_time()
-    draining = asyncio.run(_drained(service, load))
+    seen = run_load(load)
+    own = time.process_time() - own
     after = service.metrics()
     grown = {name: value - before.get(name, 0.0) for name, value in after.items()}
-    grown["load_cpu_seconds"] = time.process_time() - own
-    return draining, grown
-
-
-async def _drained(service: Served, load: Any) -> Seen:
-    async def drain() -> None:
-        while True:
-            service.drain()
-            await asyncio.sleep(0.05)
-
-    draining = asyncio.create_task(drain())
-    try:
-        seen: Seen = await load
-    finally:
-        draining.cancel()
-    return seen
+    return seen, {**grown, "load_cpu_seconds": own}
 
 
 def where_time_goes(view: str, seen: Seen, grown: dict[str, float]) -> dict[str, Any]:
@@ -268,7 +309,7 @@ def where_time_goes(view: str, seen: Seen, grown: dict[str, float]) -> dict[str,
 def carried(service: Served, view: str, clients: tuple[int, ...], seconds: float) -> dict[str, Any]:
     """Return what is carried at each number of clients, none of which may be refused or broken."""
     paths, found = questions(service, view), {}
-    asyncio.run(_drained(service, closed_load(service.port, paths, 4, min(2.0, seconds))))  # warm
+    run_load(closed_load(service.port, paths, 4, min(2.0, seconds)))  # warm
     for count in clients:
         seen, grown = measure(service, closed_load(service.port, paths, count, seconds))
         found[str(count)] = {**seen.summary(), "statuses": seen.statuses(), "broken": seen.broken,
@@ -281,11 +322,14 @@ def overload(service: Served, capacity: float, seconds: float) -> dict[str, Any]
     """Return what happens when more is asked than can be carried: answers, 503 with Retry-After, and nothing else."""
     paths = questions(service, "complete")
     before = service.metrics()["process_resident_memory_bytes"]
-    seen, _ = measure(service, open_load(service.port, paths, OVERLOAD * capacity, seconds))
+    seen, grown = measure(service, open_load(service.port, paths, OVERLOAD * capacity, seconds))
     other = {status: count for status, count in seen.statuses().items() if status not in ("200", "503")}
     after = service.metrics()["process_resident_memory_bytes"]
     found = {
-        "asked_per_second": round(OVERLOAD * capacity, 1),
+        "wanted_per_second": round(OVERLOAD * capacity, 1),
+        "sent_per_second": round(seen.sent / seen.sending_seconds, 1),
+        "sent_times_what_is_carried": round(seen.sent / seen.sending_seconds / capacity, 2),
+        "load_cpu_share": round(grown["load_cpu_seconds"] / seen.elapsed, 2),
         "answered": seen.summary(),
         "statuses": seen.statuses(),
         "other_statuses": other,

@@ -5,6 +5,7 @@ import math
 import random
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -234,6 +235,29 @@ def test_answers_come_in_the_order_of_their_scores(predictor: Predictor, piece: 
     assert [answer.rank for answer in answers] == list(range(1, len(answers) + 1))
     assert [answer.score for answer in answers] == sorted((answer.score for answer in answers), reverse=True)
     assert len(answers) == min(5, len(candidates(predictor.dataset, piece)))
+
+
+@pytest.mark.parametrize("graph", ["predictor", "intervals"])
+@pytest.mark.parametrize("piece", PIECES)
+def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, piece: str):
+    predictor: Predictor = request.getfixturevalue(graph)
+    asked = ask(predictor.dataset, row_of(predictor.dataset, "train", 0), piece)
+    every = predictor.complete_many([asked], top=EVERYTHING)[0]
+    for answer in (every[0], every[len(every) // 2], every[-1]):
+        placed = predictor.place(asked, answer.name)
+        assert (placed.rank, placed.name, placed.known) == (answer.rank, answer.name, answer.known)
+        assert placed.score == pytest.approx(answer.score, abs=1e-5)
+        assert placed.confidence == pytest.approx(answer.confidence, abs=1e-6)
+        assert placed.terms == pytest.approx(answer.terms, abs=1e-5)
+
+
+def test_equal_answers_are_placed_in_the_order_in_which_they_are_listed(predictor: Predictor, monkeypatch):
+    entities = len(predictor.dataset.entities)
+    equal = SimpleNamespace(score=lambda facts: torch.ones(len(facts), entities), stages=None)
+    monkeypatch.setattr(predictor, "judge", equal)
+    asked = ask(predictor.dataset, row_of(predictor.dataset, "train", 0), "object")
+    names = [answer.name for answer in predictor.complete_many([asked], top=EVERYTHING)[0]]
+    assert [predictor.place(asked, name).rank for name in names] == list(range(1, len(names) + 1))
 
 
 def test_many_questions_are_answered_as_each_one_alone(predictor: Predictor):

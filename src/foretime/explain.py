@@ -37,8 +37,6 @@ NO_EVIDENCE = (
 COMBINER = "combiner"
 """The term of an answer by which the second stage has changed the sum of the first: here it is taken apart instead."""
 TIMES = ("time", "start", "end")
-_FIRST_TRY = 100
-"""An answer is looked for among this many of the best ones, before all of them are listed."""
 _TOLERANCE = 1e-4
 """How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
 
@@ -70,13 +68,13 @@ class Explainer:
         """
         question, name = self._asked(Question(**pieces), piece)
         self.predictor.check(question)
-        answer = self._best(question, known) if name is None else self._place(question, name)
+        answer = self._best(question, known) if name is None else self.predictor.place(question, name)
         explanation = self.explain_answer(question, answer, top)
         if rival is None:
             return explanation
         if self._same(question.open_piece(), rival, answer.name):
             raise QuestionError(f"{rival!r} is the answer itself; name another one to compare it with")
-        return replace(explanation, rival=self.explain_answer(question, self._place(question, rival), top))
+        return replace(explanation, rival=self.explain_answer(question, self.predictor.place(question, rival), top))
 
     def explain_answer(self, question: Question, answer: Answer, top: int = 10) -> Explanation:
         """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
@@ -129,20 +127,6 @@ class Explainer:
         if not answers:
             raise QuestionError("train and valid know every answer to this question; do not hide them")
         return answers[0]
-
-    def _place(self, question: Question, name: str) -> Answer:
-        """Return the answer of a name, wherever it stands among all."""
-        piece, dataset = question.open_piece(), self.predictor.dataset
-        if piece == "time":
-            name = dataset.timeline.label(dataset.timeline.step(name))
-        else:
-            (dataset.predicates if piece == "predicate" else dataset.entities).id(name)
-        for top in (_FIRST_TRY, max(len(dataset.entities), len(dataset.predicates), len(dataset.timeline))):
-            answers = self.predictor.complete_many([question], top=top)[0]
-            found = next((answer for answer in answers if answer.name == name), None)
-            if found is not None:
-                return found
-        raise QuestionError(f"{name!r} is not among the answers")
 
     def _same(self, piece: Piece, rival: str, name: str) -> bool:
         timeline = self.predictor.dataset.timeline

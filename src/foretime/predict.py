@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import torch
@@ -68,7 +68,18 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values for JSON."""
-        return asdict(self)
+        return {**vars(self), "terms": dict(self.terms)}
+
+
+class _Scored(NamedTuple):
+    """All candidates of some facts, (facts, candidates) each."""
+
+    scores: Tensor
+    still_open: Tensor
+    """The scores, −∞ for what train or valid know."""
+    confidence: Tensor
+    splits: dict[str, Tensor]
+    """Which candidates each split knows."""
 
 
 class Predictor:
@@ -152,41 +163,70 @@ class Predictor:
             UNKNOWN if question.end is None else self.step(question.end),
         )
 
-    def _answer(self, piece: Piece, facts: Facts, top: int, known: Known) -> list[list[Answer]]:
+    @torch.inference_mode()
+    def place(self, question: Question, name: str) -> Answer:
+        """Return the answer of a name, wherever it stands among all, as `complete` has it with a large `top`."""
+        piece = question.open_piece()
+        candidate, facts = self._candidate(piece, name), self._facts([question], piece)
+        found = self._score(piece, facts)
+        own, columns = found.scores[0, candidate], torch.tensor([[candidate]])
+        if own == -torch.inf:
+            raise QuestionError(f"{name!r} is not among the answers")
+        better, equal = found.scores[0] > own, found.scores[0, :candidate] == own  # ties stand in the order of ids
+        terms = self._all_terms(piece, facts, columns, found.scores)
+        rank = 1 + int(better.sum()) + int(equal.sum())
+        return self._one_answer(piece, (0, candidate), rank, found, {key: float(term) for key, term in terms.items()})
+
+    def _candidate(self, piece: Piece, name: str) -> int:
+        """Return the id of a name, or the step of a time, that stands for an open piece."""
+        if piece == "time":
+            return self.dataset.timeline.step(name)
+        return (self.dataset.predicates if piece == "predicate" else self.dataset.entities).id(name)
+
+    def _score(self, piece: Piece, facts: Facts) -> _Scored:
         scores = score_pieces(self.model, self.dataset, piece, facts, self.judge.score)  # (facts, candidates)
         splits = {split: self._known_mask(split, piece, facts, scores) for split in SPLITS}
-        settled = splits["train"] | splits["valid"]
-        open_scores = scores.masked_fill(settled, -torch.inf)
-        confidence = torch.softmax(open_scores / self.temperatures[piece], dim=1)
-        shown = open_scores if known == "hide" else scores
+        still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
+        return _Scored(scores, still_open, torch.softmax(still_open / self.temperatures[piece], dim=1), splits)
+
+    def _answer(self, piece: Piece, facts: Facts, top: int, known: Known) -> list[list[Answer]]:
+        found = self._score(piece, facts)
+        shown = found.still_open if known == "hide" else found.scores
         # ties stand in the order of ids, so that the first answers are the same however many are asked for
         ordered = shown.sort(dim=1, descending=True, stable=True)
         best, columns = ordered.values[:, :top], ordered.indices[:, :top]
-        terms = self._terms(piece, facts, columns)
-        if self.judge.stages is not None and piece in ("subject", "object"):
-            terms["combiner"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
+        terms = self._all_terms(piece, facts, columns, found.scores)
         return [
             [
-                self._one_answer(piece, row, place, int(column), scores, confidence, splits, terms)
+                self._one_answer(
+                    piece, (row, int(column)), place + 1, found,
+                    {name: float(values[row, place]) for name, values in terms.items()},
+                )
                 for place, column in enumerate(columns[row])
                 if best[row, place] > -torch.inf
             ]
             for row in range(len(facts))
-        ]
+        ]  # fmt: skip
 
     def _one_answer(
-        self, piece: Piece, row: int, place: int, column: int, scores: Tensor, confidence: Tensor,
-        splits: dict[str, Tensor], terms: dict[str, Tensor],
-    ) -> Answer:  # fmt: skip
-        known = next((split for split in SPLITS if bool(splits[split][row, column])), None)
+        self, piece: Piece, at: tuple[int, int], rank: int, found: _Scored, terms: dict[str, float]
+    ) -> Answer:
+        known = next((split for split in SPLITS if bool(found.splits[split][at])), None)
         return Answer(
-            rank=place + 1,
-            name=self._label(piece, column),
-            score=float(scores[row, column]),
-            confidence=None if known in ("train", "valid") else float(confidence[row, column]),
+            rank=rank,
+            name=self._label(piece, at[1]),
+            score=float(found.scores[at]),
+            confidence=None if known in ("train", "valid") else float(found.confidence[at]),
             known=known,
-            terms={name: float(values[row, place]) for name, values in terms.items()},
+            terms=terms,
         )
+
+    def _all_terms(self, piece: Piece, facts: Facts, columns: Tensor, scores: Tensor) -> dict[str, Tensor]:
+        """Return the terms that add up to the scores of the chosen candidates, (facts, chosen)."""
+        terms = self._terms(piece, facts, columns)
+        if self.judge.stages is not None and piece in ("subject", "object"):
+            terms["combiner"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
+        return terms
 
     def _known_mask(self, split: str, piece: Piece, facts: Facts, scores: Tensor) -> Tensor:
         """Return which candidates the facts of a split know already, (facts, candidates)."""

@@ -15,7 +15,7 @@ from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.data.world import generate, write
 from foretime.errors import DataError
-from foretime.rules.grounding import Grounding, examples
+from foretime.rules.grounding import EventIndex, Grounding, examples, find_examples
 from foretime.rules.mining import mine, temporal_settings
 from foretime.rules.patterns import PATTERNS
 from foretime.rules.rule import Rule
@@ -94,6 +94,13 @@ def test_examples_are_looked_for_in_the_facts_that_are_given():
     assert len(examples(rule, dataset, TemporalSettings(WINDOW))) == 1
     assert examples(rule, dataset, TemporalSettings(WINDOW), facts=dataset.train.take(np.array([0]))) == []
     assert examples(rule, dataset, TemporalSettings(WINDOW), facts=empty_facts()) == []
+
+
+def test_when_time_is_up_the_first_ones_are_there():
+    rule, dataset = Rule("follows", "pair", 1, (0,)), dataset_of([(0, 0, 1, 3), (0, 1, 1, 5)])
+    index, window = EventIndex(dataset.train, dataset), TemporalSettings(WINDOW)
+    assert find_examples(rule, dataset, window, index) == (examples(rule, dataset, window), True)
+    assert find_examples(rule, dataset, window, index, seconds=-1.0) == ([], False)
 
 
 def test_a_rule_without_time_has_no_dated_examples():

@@ -16,6 +16,7 @@ import uvicorn
 
 from foretime.service.app import Service
 from foretime.service.lanes import Lane, _Job
+from foretime.service.server import server_config
 from foretime.service.settings import API, Settings
 
 
@@ -31,7 +32,8 @@ class Live:
 
     def __init__(self, folders: list[Path], settings: Settings) -> None:
         self.service = Service(folders, settings)
-        config = uvicorn.Config(self.service.app, port=0, log_config=None, access_log=False, ws="none")
+        config = server_config(self.service)
+        config.port = 0
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 

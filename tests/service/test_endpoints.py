@@ -8,6 +8,7 @@ from live_service import Live
 from typer.testing import CliRunner
 
 from foretime.cli import app
+from foretime.service import ruled
 from foretime.service.explained import ExplanationOut
 from foretime.service.responses import (
     BatchOut,
@@ -121,7 +122,7 @@ def test_a_batch_has_an_outcome_for_each_question(live: Live, fact: dict[str, st
     assert third["error"] is None
 
 
-def test_two_runs_are_compared(live: Live, fact: dict[str, str]):
+def test_a_run_compared_with_itself_is_the_same_on_both_sides(live: Live, fact: dict[str, str]):
     asked = without(fact, "object")
     found = live.found("/compare", left="world", right="world", **asked, top=4)
     CompareOut.model_validate(found)
@@ -150,7 +151,7 @@ def test_rules_are_chosen_and_sorted(live: Live):
     assert {rule["pattern"] for rule in live.found(f"{WORLD}/rules", pattern=pattern)["rules"]} == {pattern}
 
 
-def test_a_rule_has_as_many_groundings_as_its_support(live: Live):
+def test_a_rule_has_as_many_groundings_as_its_support(live: Live, monkeypatch: pytest.MonkeyPatch):
     rules = [rule for rule in live.found(f"{WORLD}/rules", limit=200)["rules"] if rule["pattern"] != "static"]
     rule = min(rules, key=lambda rule: rule["support"])
     found = live.found(f"{WORLD}/rules/{rule['id']}/groundings", limit=100)
@@ -161,6 +162,10 @@ def test_a_rule_has_as_many_groundings_as_its_support(live: Live):
     misses = live.found(f"{WORLD}/rules/{rule['id']}/groundings", limit=100, misses=True)
     assert len(misses["groundings"]) == min(100, rule["body_count"] - rule["support"])
     assert live.get(f"{WORLD}/rules/1000000/groundings").status_code == 404
+    monkeypatch.setattr(ruled, "GROUNDING_SECONDS", -1.0)
+    late = live.found(f"{WORLD}/rules/{rule['id']}/groundings")
+    assert late["groundings"] == []
+    assert late["note"].startswith("only the first 0")
 
 
 def test_names_are_found_by_any_word_whatever_the_case(live: Live):

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_service import Live, wait_for
+from live_service import Live, held, wait_for
+
+from foretime.service import answering
+from foretime.service.settings import JOB_SECONDS
 
 QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
 SMALL = "/runs/small/complete"
@@ -103,6 +106,87 @@ def test_a_question_that_waits_too_long_is_given_up(live_with):
     assert live.get(SMALL, **QUESTION).status_code == 200
 
 
+def test_a_question_that_is_given_up_leaves_the_queue(live_with):
+    live = live_with(deadline=0.2, queue=1)
+    with live.busy():
+        for _ in range(3):  # the first would keep its place, and the others be refused
+            assert live.get(SMALL, **QUESTION).json()["error"]["code"] == "too_slow"
+        assert len(live.service.models._jobs) == 0
+    assert live.get(SMALL, **QUESTION).status_code == 200
+
+
+def batches_of_times(live: Live, count: int) -> dict[str, float]:
+    """Ask for the time so many times at once."""
+    asked = {"subject": "state 0", "predicate": "visits", "object": "state 1"}
+    with ThreadPoolExecutor(count) as pool:
+        with live.busy():
+            waiting = [pool.submit(live.found, SMALL, **asked, top=1) for _ in range(count)]
+            wait_for(lambda: len(live.service.models._jobs) == count)
+        assert all(one.result()["answers"] for one in waiting)
+    return gathered(live)
+
+
+def test_questions_that_cost_a_lookup_for_each_step_are_gathered_less(live_with, monkeypatch: pytest.MonkeyPatch):
+    live = live_with(gather=0.05)
+    monkeypatch.setattr(answering, "LOOKUPS_AT_ONCE", 2 * live.found("/runs/small")["steps"])
+    assert batches_of_times(live, 8) == {"count": 4, "sum": 8}
+
+
+def test_questions_that_were_slow_of_late_are_gathered_less(live_with):
+    live = live_with(gather=0.05)
+    key = ("complete", id(live.service.catalog["small"]), "time", "mark")
+    live.service.models._means[key] = JOB_SECONDS / 3
+    found = batches_of_times(live, 4)
+    assert found["sum"] == 4
+    assert found["count"] >= 2
+
+
+def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypatch: pytest.MonkeyPatch):
+    live = live_with(deadline=1.2)
+    predictor = live.service.catalog["small"].predictor
+    ask = predictor.complete_many
+
+    def slowly(questions: list, *rest: object) -> list:
+        time.sleep(0.04 * len(questions))
+        return ask(questions, *rest)
+
+    monkeypatch.setattr(predictor, "complete_many", slowly)
+    wrong = {**QUESTION, "subject": "nobody"}
+    response = live.post("/runs/small/batch", {"questions": [*[QUESTION] * 50, wrong], "top": 2})
+    assert response.status_code == 200
+    results = response.json()["results"]
+    codes = [None if one["error"] is None else one["error"]["code"] for one in results]
+    assert codes == [None] * 20 + ["too_slow"] * 30 + ["unanswerable"]
+    assert [len(one["answers"]) for one in results] == [2] * 20 + [0] * 31
+    assert [one["piece"] for one in results] == ["object"] * 50 + [None]
+    with live.busy():  # nothing is done at all
+        assert live.post("/runs/small/batch", {"questions": [QUESTION]}).json()["error"]["code"] == "too_slow"
+
+
+def test_unknown_names_are_looked_up_beside_the_questions_of_others(live_with):
+    live = live_with(deadline=5.0)
+    with ThreadPoolExecutor(1) as pool, held(live.service.graphs):
+        wrong = pool.submit(live.get, SMALL, **{**QUESTION, "subject": "stat 0"})
+        wait_for(lambda: len(live.service.graphs._jobs) == 1)
+        assert live.get(SMALL, **QUESTION).status_code == 200
+        assert not wrong.done()
+    assert "did you mean" in wrong.result().json()["error"]["message"]
+
+
+def test_few_names_of_a_batch_are_suggested_for(live_with):
+    questions = [{**QUESTION, "subject": f"stat {k}"} for k in range(30)]
+    results = live_with().post("/runs/small/batch", {"questions": questions}).json()["results"]
+    assert ["did you mean" in one["error"]["message"] for one in results] == [True] * 10 + [False] * 20
+
+
+def test_readiness_sees_a_lane_that_does_not_work(live_with, monkeypatch: pytest.MonkeyPatch):
+    live = live_with()
+    assert live.client.get("/readyz").status_code == 200
+    monkeypatch.setattr(live.service.graphs, "_thread", threading.Thread())
+    response = live.client.get("/readyz")
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "not_ready")
+
+
 def test_a_new_run_is_picked_up_and_a_removed_one_dropped(live_with, runs_folder: Path, tmp_path: Path):
     live = live_with([tmp_path], look_again=0.1)
     assert live.client.get("/readyz").status_code == 503
@@ -123,6 +207,7 @@ def test_a_new_run_is_picked_up_and_a_removed_one_dropped(live_with, runs_folder
     before = live.service.catalog["new"]
     shutil.copy(runs_folder / "small" / "report.json", tmp_path / "new" / "report.json")
     wait_for(lambda: live.service.catalog["new"] is not before)  # it was trained anew
+    assert live.found("/runs/new")["loaded"] > before.loaded
     shutil.rmtree(tmp_path / "new")
     wait_for(lambda: "new" not in live.service.catalog.runs)
     assert live.get("/runs/new").status_code == 404

@@ -8,13 +8,13 @@ from live_service import Live
 from foretime.config import Config, override
 from foretime.data.dataset import Dataset, read_dataset
 from foretime.service.explained import ExplanationOut
-from foretime.service.responses import CompleteOut, FactsOut, RunOut
+from foretime.service.responses import CompareOut, CompleteOut, FactsOut, RunOut
 from foretime.service.settings import Settings
 from foretime.training import train
 
 QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
 FAST = {"evidence.use": True, "model.rank": 4, "training.epochs": 1, "rules.support": 2, "training.valid_every": 1}
-COMBINER = {"use": True, "folds": 3, "top": 3, "trees": 6, "leaves": 4, "leaf_candidates": 4}
+COMBINER = {"use": True, "with_valid": True, "folds": 3, "top": 3, "trees": 6, "leaves": 4, "leaf_candidates": 4}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,12 @@ def test_all_are_served(others: Live):
     assert found["staged"]["combiner"]
     assert found["past"]["forecasts"]
     assert found["intervals"]["intervals"]
+    assert {name: run["valid_fitted"] for name, run in found.items()} == {
+        "staged": True,
+        "past": False,
+        "intervals": False,
+    }
+    assert len({run["loaded"] for run in found.values()}) == 3
     for name in found:
         RunOut.model_validate(others.found(f"/runs/{name}"))
 
@@ -66,6 +72,28 @@ def test_both_stages_are_told(others: Live):
         ExplanationOut.model_validate(found)
         assert found["second_stage"]["contributions"]
         assert found["rival"]["answer"] == rival
+
+
+def test_two_different_runs_are_compared(others: Live):
+    found = others.found("/compare", left="staged", right="past", **QUESTION, top=4)
+    CompareOut.model_validate(found)
+    sides = {
+        side: others.found(f"/runs/{run}/complete", **QUESTION, top=4)
+        for side, run in (("left", "staged"), ("right", "past"))
+    }
+    ranks = {side: {answer["name"]: answer["rank"] for answer in one["answers"]} for side, one in sides.items()}
+    assert ranks["left"] != ranks["right"]
+    for side, one in sides.items():
+        assert found[side]["run"] == one["run"]
+        assert [answer["name"] for answer in found[side]["answers"]] == [answer["name"] for answer in one["answers"]]
+    rows = {row["name"]: (row["left"], row["right"]) for row in found["answers"]}
+    assert rows == {
+        name: (ranks["left"].get(name), ranks["right"].get(name))
+        for name in ranks["left"].keys() | ranks["right"].keys()
+    }
+    best = [min(rank for rank in pair if rank is not None) for pair in rows.values()]
+    assert best == sorted(best)
+    assert found["shared"] == len(ranks["left"].keys() & ranks["right"].keys())
 
 
 def test_a_forecast_reaches_any_later_time(others: Live):

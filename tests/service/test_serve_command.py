@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foretime.errors import ConfigError, RunError
-from foretime.service.runs import check_folders
+from foretime.service.folders import check_folders
 from foretime.service.server import check_settings
 from foretime.service.settings import Settings, is_loopback
 

@@ -10,7 +10,9 @@ from live_service import Live
 
 from foretime.cli import app
 from foretime.service import guard
+from foretime.service.explained import ExplanationOut
 from foretime.service.guard import POLICY
+from foretime.service.responses import FactsOut, NamesOut, NeighboursOut, RulesOut, RunsOut, TimelineOut
 from foretime.service.settings import BODY_BYTES
 
 TOKEN = "a-token-for-the-tests-0123456789"
@@ -140,7 +142,7 @@ def test_every_response_is_guarded(live: Live, path: str):
     assert headers["Referrer-Policy"] == "no-referrer"
     assert len(headers["X-Request-ID"]) == 16
     assert "Access-Control-Allow-Origin" not in headers
-    assert "Server" not in headers or "uvicorn" in headers["Server"]  # `foretime serve` leaves it out
+    assert "Server" not in headers
 
 
 def test_with_a_token_nothing_is_told_without_it(live_with):
@@ -155,9 +157,45 @@ def test_with_a_token_nothing_is_told_without_it(live_with):
         assert error_of(response)["code"] == "unauthorized"
     url = f"http://127.0.0.1:{live.port}"
     assert httpx.get(f"{url}/metrics").status_code == 401
-    assert [httpx.get(f"{url}{path}").status_code for path in ("/", "/healthz", "/readyz")] == [200] * 3
+    for path in ("/", "/healthz", "/readyz", "/api/v1/docs", "/api/v1/openapi.json"):
+        assert httpx.get(f"{url}{path}").status_code == 200
+    for path in ("/api/v1/docs/", "/api/v1/openapi.json/x", "/api/v1/runs/docs"):
+        assert httpx.get(f"{url}{path}").status_code == 401
     assert live.client.get("/api/v1/runs", headers={"Host": "foretime.example"}).status_code == 200
     assert live.found("/openapi.json")["security"] == [{"token": []}]
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "status"),
+    [
+        ("cross-site", "cors", 403),
+        ("cross-site", "no-cors", 403),
+        ("cross-site", "navigate", 200),
+        ("same-origin", "cors", 200),
+        ("none", "navigate", 200),
+    ],
+)
+def test_a_page_of_another_site_may_not_ask(live: Live, site: str, mode: str, status: int):
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+    response = live.client.get("/api/v1/runs", headers=headers)
+    assert response.status_code == status
+    if status == 403:
+        assert error_of(response)["code"] == "cross_site"
+    assert live.client.get("/healthz", headers=headers).status_code == 200
+    assert live.client.get("/", headers=headers).status_code == 200
+
+
+def test_every_example_is_what_it_is_an_example_of(live: Live):
+    for model in (RunsOut, NamesOut, RulesOut, FactsOut, TimelineOut, NeighboursOut, ExplanationOut):
+        examples = model.model_config["json_schema_extra"]["examples"]
+        assert examples
+        for example in examples:
+            model.model_validate(example)
+    schema = live.found("/openapi.json")
+    for path, operations in schema["paths"].items():
+        for parameter in operations.get("get", {}).get("parameters", []):
+            assert parameter["schema"].get("examples") or parameter.get("examples"), (path, parameter["name"])
+    assert "For example <code>Nelivia</code>." in live.get("/docs").text
 
 
 def test_the_page_and_its_views_are_one_file(live: Live):

@@ -9,6 +9,9 @@ import typer
 
 from foretime.errors import ConfigError
 
+EXTRA = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client")
+"""What the extra `serve` installs."""
+
 
 def serve(  # noqa: PLR0913, each is a flag
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or folders with runs in them.")],
@@ -29,7 +32,7 @@ def serve(  # noqa: PLR0913, each is a flag
     try:
         from foretime.service.server import serve as serve_runs
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn", "prometheus_client"):
+        if (error.name or "").partition(".")[0] not in EXTRA:
             raise
         raise ConfigError(f"{error.name} is not installed; pip install 'foretime[serve]'") from None
     from foretime.service.settings import Settings

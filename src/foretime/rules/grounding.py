@@ -6,22 +6,25 @@ rule has as many groundings with a head as its support, and as many in all as it
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
+import math
+import time
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foretime.data.dataset import Dataset
-from foretime.data.facts import Facts, inverse
+from foretime.data.facts import Facts, Ids, inverse
 from foretime.errors import DataError
 from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
 from foretime.rules.rule import STATIC, Rule
 
 if TYPE_CHECKING:
     from foretime.rules.temporal import TemporalSettings
+
+_AT_ONCE = 4096
+"""Events that are made into Python values at once: most callers want only the first ones."""
 
 
 class GroundedEvent(NamedTuple):
@@ -57,6 +60,52 @@ class _Body(NamedTuple):
     ways: list[tuple[_Event, ...]]
 
 
+class Found(NamedTuple):
+    """The first groundings of a rule by time; `whole` tells that all that were asked for are there."""
+
+    groundings: list[Grounding]
+    whole: bool
+
+
+class EventIndex:
+    """The distinct events of facts and of their inverses, by predicate and time, and by predicate, subject and time."""
+
+    def __init__(self, facts: Facts, dataset: Dataset) -> None:
+        self._entities = len(dataset.entities)
+        predicates = len(dataset.predicates)
+        columns = facts.with_inverses(predicates).events()
+        key = columns.predicate * self._entities + columns.subject
+        order = np.lexsort([columns.object, columns.time, key])
+        key, step, object_ = key[order], columns.time[order], columns.object[order]
+        new = np.ones(len(key), dtype=bool)
+        new[1:] = (key[1:] != key[:-1]) | (step[1:] != step[:-1]) | (object_[1:] != object_[:-1])
+        self._key: Ids = key[new]
+        self._time: NDArray[np.int32] = step[new].astype(np.int32)
+        self._object: NDArray[np.int32] = object_[new].astype(np.int32)
+        of_predicate: Ids = self._key // self._entities
+        self._in_time: NDArray[np.int32] = np.lexsort((self._time, of_predicate)).astype(np.int32)
+        self._begin: Ids = np.searchsorted(of_predicate, np.arange(2 * predicates + 1))
+
+    def in_time(self, predicate: int) -> Iterator[_Event]:
+        """Yield the events of a predicate by time, then by subject and object."""
+        for begin in range(int(self._begin[predicate]), int(self._begin[predicate + 1]), _AT_ONCE):
+            rows = self._in_time[begin : min(begin + _AT_ONCE, int(self._begin[predicate + 1]))]
+            columns = (self._time[rows], self._key[rows] % self._entities, self._object[rows])
+            for step, subject, object_ in zip(*(column.tolist() for column in columns), strict=True):
+                yield _Event(step, subject, predicate, object_)
+
+    def within(self, predicate: int, subject: int, span: tuple[int, int], object_: int | None = None) -> list[_Event]:
+        """Return the events of a subject, or of a pair, from one step to another, by time and then by object."""
+        key = predicate * self._entities + subject
+        own = slice(*np.searchsorted(self._key, [key, key + 1]).tolist())
+        first, last = np.searchsorted(self._time[own], [span[0], span[1] + 1]).tolist()
+        steps, others = self._time[own][first:last], self._object[own][first:last]
+        if object_ is not None:
+            steps, others = steps[others == object_], others[others == object_]
+        pairs = zip(steps.tolist(), others.tolist(), strict=True)
+        return [_Event(when, subject, predicate, other) for when, other in pairs]
+
+
 def examples(
     rule: Rule,
     dataset: Dataset,
@@ -69,53 +118,67 @@ def examples(
 
     They are looked for in the training facts, or in those that are given.
     """
+    index = EventIndex(dataset.train if facts is None else facts, dataset)
+    return find_examples(rule, dataset, settings, index, count, misses).groundings
+
+
+def find_examples(
+    rule: Rule,
+    dataset: Dataset,
+    settings: TemporalSettings,
+    index: EventIndex,
+    count: int | None = None,
+    misses: bool = False,
+    seconds: float = math.inf,
+) -> Found:
+    """Return what `examples` returns, found among indexed events; after some seconds, what has been found by then."""
     if rule.pattern == STATIC:
         raise DataError("a rule without time has no dated examples; give its atoms times, as in (x, y, t)")
-    groundings = _groundings(rule, dataset, dataset.train if facts is None else facts, settings)
-    found = (grounding for grounding in groundings if grounding.holds != misses)
-    return list(islice(found, count))
+    found: list[Grounding] = []
+    try:
+        for grounding in _groundings(rule, dataset, settings, index, time.monotonic() + seconds):
+            if grounding.holds != misses:
+                found.append(grounding)
+            if len(found) == count:
+                break
+    except TimeoutError:
+        return Found(found, whole=False)
+    return Found(found, whole=True)
 
 
-def _groundings(rule: Rule, dataset: Dataset, facts: Facts, settings: TemporalSettings) -> Iterator[Grounding]:
-    pattern, predicates = PATTERNS[rule.pattern], len(dataset.predicates)
-    events = _events_of(facts, predicates, {rule.head, *rule.body})
-    heads: dict[tuple[int, int], list[_Event]] = defaultdict(list)
-    for event in events[rule.head]:
-        heads[event.subject, event.object].append(event)
-    latest = len(dataset.timeline) - pattern.reach * settings.window
-    for body in _bodies(rule, pattern, events, settings.window, latest):
-        yield _with_head(body, heads[body.subject, body.object], pattern, settings.window, dataset)
+def _groundings(
+    rule: Rule, dataset: Dataset, settings: TemporalSettings, index: EventIndex, until: float
+) -> Iterator[Grounding]:
+    pattern, window = PATTERNS[rule.pattern], settings.window
+    latest = len(dataset.timeline) - pattern.reach * window
+    for body in _bodies(rule, pattern, index, window, latest, until):
+        yield _with_head(rule, body, pattern, index, window, dataset)
+        _check_time(until)
 
 
-def _events_of(facts: Facts, predicates: int, wanted: set[int]) -> dict[int, list[_Event]]:
-    """Return the distinct events of some predicates and inverses, by predicate, in the order of time."""
-    columns = facts.with_inverses(predicates).events()
-    chosen = np.isin(columns.predicate, list(wanted))
-    rows = zip(*(column[chosen].tolist() for column in columns), strict=True)
-    events: dict[int, list[_Event]] = {predicate: [] for predicate in wanted}
-    for subject, predicate, object_, time in sorted(set(rows), key=lambda row: (row[3], row)):
-        events[predicate].append(_Event(time, subject, predicate, object_))
-    return events
-
-
-def _bodies(rule: Rule, pattern: Pattern, events: dict[int, list[_Event]], window: int, latest: int) -> Iterator[_Body]:
+def _bodies(rule: Rule, pattern: Pattern, index: EventIndex, window: int, latest: int, until: float) -> Iterator[_Body]:
     """Yield every start whose whole window is on the timeline: distinct (x, y) at each step, in order."""
-    seconds: dict[object, list[_Event]] = defaultdict(list)
-    for event in events[rule.body[-1]] if len(rule.body) == 2 else []:
-        seconds[event.subject if rule.shape == "path" else (event.subject, event.object)].append(event)
     starts: dict[tuple[int, int, int], list[tuple[_Event, ...]]] = {}
     now = -1
-    for first in events[rule.body[0]]:
+    for first in index.in_time(rule.body[0]):
+        _check_time(until)
         if first.time >= latest:
             break
         if first.time != now:
             yield from _at_one_step(starts)
             starts, now = {}, first.time
-        key = first.object if rule.shape == "path" else (first.subject, first.object)
-        ways = [(first, second) for second in _within(seconds[key], first.time, pattern.second_gap, window)]
-        for way in ways if len(rule.body) == 2 else [(first,)]:
+        for way in _ways(rule, first, pattern, index, window):
             starts.setdefault((first.time, first.subject, way[-1].object), []).append(way)
     yield from _at_one_step(starts)
+
+
+def _ways(rule: Rule, first: _Event, pattern: Pattern, index: EventIndex, window: int) -> list[tuple[_Event, ...]]:
+    """Return the ways in which a body goes on after its first event."""
+    if len(rule.body) == 1:
+        return [(first,)]
+    subject, object_ = (first.object, None) if rule.shape == "path" else (first.subject, first.object)
+    span = _span(first.time, pattern.second_gap, window)
+    return [(first, second) for second in index.within(rule.body[-1], subject, span, object_)]
 
 
 def _at_one_step(starts: dict[tuple[int, int, int], list[tuple[_Event, ...]]]) -> Iterator[_Body]:
@@ -123,29 +186,36 @@ def _at_one_step(starts: dict[tuple[int, int, int], list[tuple[_Event, ...]]]) -
         yield _Body(subject, object_, sorted(ways))
 
 
-def _within(events: list[_Event], time: int, gap: int, window: int) -> list[_Event]:
-    """Return the events that a gap after a time allows."""
+def _span(step: int, gap: int, window: int) -> tuple[int, int]:
+    """Return the first and the last step that a gap after a step allows."""
     low, high = gap_steps(gap, window)
-    begin = bisect_left(events, (time + low,))
-    return events[begin : bisect_left(events, (time + high + 1,))]
+    return step + low, step + high
 
 
-def _with_head(body: _Body, heads: list[_Event], pattern: Pattern, window: int, dataset: Dataset) -> Grounding:
+def _with_head(
+    rule: Rule, body: _Body, pattern: Pattern, index: EventIndex, window: int, dataset: Dataset
+) -> Grounding:
     """Return the first way in which the body holds and its head comes, or the first one without a head."""
     for way in body.ways:
-        came = _within(heads, way[-1].time, pattern.head_gap, window)
+        span = _span(way[-1].time, pattern.head_gap, window)
+        came = index.within(rule.head, body.subject, span, body.object)
         if came:
             return Grounding((*_named(way, "body", dataset), *_named(came[:1], "head", dataset)), True)
     return Grounding(_named(body.ways[0], "body", dataset), False)
 
 
+def _check_time(until: float) -> None:
+    if time.monotonic() > until:
+        raise TimeoutError
+
+
 def _named(events: tuple[_Event, ...] | list[_Event], role: str, dataset: Dataset) -> tuple[GroundedEvent, ...]:
     """Return events in names, inverses turned round."""
     named, count = [], len(dataset.predicates)
-    for time, subject, predicate, object_ in events:
+    for step, subject, predicate, object_ in events:
         if predicate >= count:
             subject, predicate, object_ = object_, inverse(predicate, count), subject
         who, whom = dataset.entities.name(subject), dataset.entities.name(object_)
-        when = dataset.timeline.label(time)
+        when = dataset.timeline.label(step)
         named.append(GroundedEvent(role, who, dataset.predicates.name(predicate), whom, when))
     return tuple(named)

@@ -1,65 +1,73 @@
-"""Questions put to runs: checked at the door, gathered in the lane, and told with bars beside their terms."""
+"""Questions put to runs: checked, gathered in the lane of the models, and told with bars beside their terms."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from foretime.errors import ForetimeError, QuestionError
+from pydantic_core import to_json
+
+from foretime.errors import ForetimeError
 from foretime.evaluation.pieces import Piece
 from foretime.predict import Answer, Known, Question
+from foretime.service.checking import check_explained, check_question, check_questions, knows_names
 from foretime.service.lanes import GATHERED_AT_MOST, Lane
-from foretime.service.problems import Problem, overloaded, unanswerable
+from foretime.service.problems import Problem, overloaded, too_slow, unanswerable
 from foretime.service.runs import Served
-from foretime.service.schemas import PIECES_OF_TIME, BatchIn, CompareIn, CompleteIn, ExplainIn, QuestionIn
-from foretime.service.settings import BATCHES_AT_ONCE
+from foretime.service.schemas import BatchIn, CompareIn, CompleteIn, ExplainIn, QuestionIn
+from foretime.service.settings import BATCHES_AT_ONCE, JOB_SECONDS
 
 SCORES_AT_ONCE = 4_000_000
-"""Scores that are held at once, so that memory does not grow with the number of entities."""
+"""Scores of questions asked together, so that memory does not grow with the number of entities."""
+LOOKUPS_AT_ONCE = 20_000
+"""The same where each candidate is looked up by itself: times and predicates."""
 PART_OF_BATCH = 20
 NO_TIME = "this model knows no time: all steps are equally likely, and their order means nothing"
+NOT_CALIBRATED = "the run has no report yet: its confidence is not calibrated"
+Checked = TypeVar("Checked")
+Asked = TypeVar("Asked", bound=QuestionIn)
 
 
 class _Wanted(NamedTuple):
     question: Question
+    piece: Piece
     top: int
 
 
 class Answering:
-    """Answers and explains, by the one lane of the models."""
+    """Answers and explains by the lane of the models; that of the graphs finds what to take for an unknown name."""
 
-    def __init__(self, lane: Lane, deadline: float) -> None:
-        self._lane, self._deadline, self._batches = lane, deadline, 0
+    def __init__(self, models: Lane, graphs: Lane, deadline: float) -> None:
+        self._models, self._graphs, self._deadline, self._batches = models, graphs, deadline, 0
 
     async def complete(self, run: Served, asked: CompleteIn) -> dict[str, Any]:
         """Return the answers to a question; it is asked together with others that wait beside it."""
-        question, known = asked.question(), asked.known
-        piece = check_question(run, asked)
+        known = asked.known
+        piece = await self._checked(run, asked, check_question)
 
-        def work(wanted: list[_Wanted]) -> Sequence[list[Answer] | Exception]:
-            return _ask_together(run, wanted, known)
+        def work(wanted: list[_Wanted]) -> Sequence[list[dict[str, Any]] | Exception]:
+            return _tell_each(_ask_together(run, wanted, known))
 
-        key = ("complete", id(run), piece, known)
-        found = await self._lane.ask("complete", key, _Wanted(question, asked.top), work, self._deadline)
+        wanted, key = _Wanted(asked.question(), piece, asked.top), ("complete", id(run), piece, known)
+        found = await self._models.ask("complete", key, wanted, work, self._deadline, together(run, piece))
         if isinstance(found, Exception):
             raise found
-        note = NO_TIME if piece == "time" and not run.predictor.model.uses_time else None
         return {
             "run": run.name,
             "question": asked.pieces(),
             "piece": piece,
-            "answers": told(found),
-            "note": note,
+            "answers": found,
+            "note": note_of(run, piece),
         }
 
     async def compare(self, left: Served, right: Served, asked: CompareIn) -> dict[str, Any]:
         """Return the answers of two runs to one question."""
         question = CompleteIn(**asked.model_dump(exclude={"left", "right"}))
-        check_question(left, question)
-        check_question(right, question)
+        for run in (left, right):
+            await self._checked(run, question, check_question)
         one, other = await asyncio.gather(self.complete(left, question), self.complete(right, question))
         ranks = [{answer["name"]: answer["rank"] for answer in side["answers"]} for side in (one, other)]
         worst = asked.top + 1
@@ -78,7 +86,7 @@ class Answering:
 
     async def explain(self, run: Served, asked: ExplainIn) -> dict[str, Any]:
         """Return the explanation of an answer, as `foretime explain --json` has it."""
-        check_explained(run, asked)
+        await self._checked(run, asked, check_explained)
 
         def work() -> dict[str, Any]:
             found = run.explainer.explain(
@@ -86,64 +94,66 @@ class Answering:
             )
             return found.to_dict(asked.top)
 
-        return await self._lane.do("explain", work, self._deadline)
+        return await self._models.do("explain", work, self._deadline)
 
-    async def batch(self, run: Served, asked: BatchIn) -> dict[str, Any]:
-        """Return the outcome of each question: its answers, or what is wrong with it."""
+    async def batch(self, run: Served, asked: BatchIn) -> bytes:
+        """Return as JSON the outcome of each question: its answers, or what is wrong with it."""
         if self._batches >= BATCHES_AT_ONCE:
             raise overloaded(self._deadline / 2)
         self._batches += 1
         try:
-            return await self._batch(run, asked)
+            outcomes = await self._batch(run, asked)
         finally:
             self._batches -= 1
+        return b'{"run":' + to_json(run.name) + b',"results":[' + b",".join(outcomes) + b"]}"
 
-    async def _batch(self, run: Served, asked: BatchIn) -> dict[str, Any]:
-        checked = [_check(run, question) for question in asked.questions]
-        right = [
-            _Wanted(question.question(), asked.top)
-            for question, piece in zip(asked.questions, checked, strict=True)
-            if isinstance(piece, str)
-        ]
-        answers: list[list[Answer] | Exception] = []
+    async def _batch(self, run: Served, asked: BatchIn) -> list[bytes]:
         until = time.monotonic() + self._deadline
-        for begin in range(0, len(right), PART_OF_BATCH):  # between the parts, others have their turn
-            work = partial(_ask_together, run, right[begin : begin + PART_OF_BATCH], asked.known)
+        checked = await self._graphs.do("names", partial(check_questions, run, asked.questions), self._deadline)
+        right = [row for row, piece in enumerate(checked) if isinstance(piece, str)]
+        outcomes = {
+            row: _outcome(asked.questions[row], None, problem)
+            for row, problem in enumerate(checked)
+            if not isinstance(problem, str)
+        }
+        done = 0
+        while done < len(right):  # between the parts, others have their turn
+            work = partial(_ask_part, run, asked, [(row, checked[row]) for row in right[done:]], until)
             left = max(0.0, until - time.monotonic())
-            answers += await self._lane.do("batch", work, left, admitted=begin > 0)
-        found = iter(answers)
-        outcomes = [next(found) if isinstance(piece, str) else piece for piece in checked]
-        rows = zip(asked.questions, checked, outcomes, strict=True)
-        return {"run": run.name, "results": [_outcome(*row) for row in rows]}
+            try:
+                outcomes |= (found := await self._models.do("batch", work, left, admitted=done > 0))
+            except Problem as problem:
+                if problem.code != "too_slow" or done == 0:
+                    raise
+                break  # what is done is kept
+            done += len(found)
+        late = too_slow()
+        outcomes |= {row: _outcome(asked.questions[row], checked[row], late) for row in right[done:]}
+        return [outcomes[row] for row in range(len(checked))]
+
+    async def _checked(self, run: Served, asked: Asked, check: Callable[[Served, Asked], Checked]) -> Checked:
+        """Return what a check returns, made here if that is a few lookups, and else in the lane of the graphs."""
+        if knows_names(run, asked):
+            return check(run, asked)
+        return await self._graphs.do("names", partial(check, run, asked), self._deadline)
 
 
-def check_question(run: Served, asked: QuestionIn) -> Piece:
-    """Return the open piece of a question that can be answered; any other question is a problem."""
-    piece = asked.question().open_piece()
-    _check_names(run, asked)
-    run.predictor.check(asked.question())
-    return piece
+def together(run: Served, piece: Piece) -> int:
+    """Return how many questions for a piece are asked together at the most."""
+    if piece in ("subject", "object"):
+        most = SCORES_AT_ONCE // max(1, len(run.dataset.entities))
+    else:
+        most = LOOKUPS_AT_ONCE // max(1, len(run.dataset.timeline if piece == "time" else run.dataset.predicates))
+    return max(1, min(GATHERED_AT_MOST, most))
 
 
-def check_explained(run: Served, asked: ExplainIn) -> None:
-    """Raise a problem if a name or a time of what is to be explained is unknown."""
-    _check_names(run, asked)
-    for moment in (asked.time, asked.start, asked.end):
-        if moment is not None:
-            run.predictor.step(moment)
-    pieces = asked.pieces()
-    timed = any(name in pieces for name in PIECES_OF_TIME)
-    whole = timed and {"subject", "predicate", "object"} <= pieces.keys()
-    piece = asked.piece if whole else asked.question().open_piece()
-    if asked.rival is not None and piece == "time":
-        run.dataset.timeline.step(asked.rival)
-    elif asked.rival is not None:
-        (run.history.predicate if piece == "predicate" else run.history.entity)(asked.rival)
-
-
-def together(run: Served) -> int:
-    """Return how many questions are scored at once."""
-    return max(1, min(GATHERED_AT_MOST, SCORES_AT_ONCE // max(1, len(run.dataset.entities))))
+def note_of(run: Served, piece: Piece) -> str | None:
+    """Return what a reader should know of the answers."""
+    notes = [
+        *([NO_TIME] if piece == "time" and not run.predictor.model.uses_time else []),
+        *([NOT_CALIBRATED] if run.report is None else []),
+    ]
+    return "; ".join(notes) or None
 
 
 def told(answers: list[Answer]) -> list[dict[str, Any]]:
@@ -155,33 +165,17 @@ def told(answers: list[Answer]) -> list[dict[str, Any]]:
     ]
 
 
-def _check_names(run: Served, asked: QuestionIn) -> None:
-    for name in (asked.subject, asked.object):
-        if name is not None:
-            run.history.entity(name)
-    if asked.predicate is not None:
-        run.history.predicate(asked.predicate)
-
-
-def _check(run: Served, question: QuestionIn) -> Piece | Problem:
-    try:
-        return check_question(run, question)
-    except QuestionError as error:
-        return unanswerable(error)
-    except Problem as problem:
-        return problem
+def _tell_each(found: list[list[Answer] | Exception]) -> list[list[dict[str, Any]] | Exception]:
+    return [one if isinstance(one, Exception) else told(one) for one in found]
 
 
 def _ask_together(run: Served, wanted: list[_Wanted], known: Known) -> list[list[Answer] | Exception]:
     """Return the answers to each question, or the error of one that cannot be answered."""
-    size, top = together(run), max(one.top for one in wanted)
-    found: list[list[Answer] | Exception] = []
-    for begin in range(0, len(wanted), size):
-        part = wanted[begin : begin + size]
-        try:
-            found += run.predictor.complete_many([one.question for one in part], top, known)
-        except Exception as error:  # the fault of one question is not that of those beside it
-            found += [error] if len(part) == 1 else [_ask_together(run, [one], known)[0] for one in part]
+    top = max(one.top for one in wanted)
+    try:
+        found: list[Any] = run.predictor.complete_many([one.question for one in wanted], top, known)
+    except Exception as error:  # the fault of one question is not that of those beside it
+        found = [error] if len(wanted) == 1 else [_ask_together(run, [one], known)[0] for one in wanted]
     # the first answers are the same however many are asked for
     return [
         answers if isinstance(answers, Exception) else answers[: one.top]
@@ -189,15 +183,40 @@ def _ask_together(run: Served, wanted: list[_Wanted], known: Known) -> list[list
     ]
 
 
-def _outcome(question: QuestionIn, piece: Piece | Problem, found: list[Answer] | Exception) -> dict[str, Any]:
+def _ask_part(run: Served, asked: BatchIn, rows: list[tuple[int, Any]], until: float) -> dict[int, bytes]:
+    """Return the outcomes of the first questions of a batch by row: as many as fit into the time of one job."""
+    until = min(until, time.monotonic() + JOB_SECONDS)
+    outcomes: dict[int, bytes] = {}
+    while rows and (not outcomes or time.monotonic() < until) and len(outcomes) < PART_OF_BATCH:
+        first = rows[: _fitting(run, [piece for _, piece in rows[: PART_OF_BATCH - len(outcomes)]])]
+        rows = rows[len(first) :]
+        wanted = [_Wanted(asked.questions[row].question(), piece, asked.top) for row, piece in first]
+        for (row, piece), found in zip(first, _ask_together(run, wanted, asked.known), strict=True):
+            outcomes[row] = _outcome(asked.questions[row], piece, found)
+    return outcomes
+
+
+def _fitting(run: Served, pieces: list[Piece]) -> int:
+    """Return how many of the first questions may be asked together, at least one."""
+    share, count = 0.0, 0
+    for piece in pieces:
+        share += 1 / together(run, piece)
+        if count and share > 1:
+            break
+        count += 1
+    return count
+
+
+def _outcome(question: QuestionIn, piece: Piece | Problem | None, found: list[Answer] | Exception) -> bytes:
     error = None
     if isinstance(found, Exception):
         if not isinstance(found, Problem | ForetimeError):
             raise found
         error = (found if isinstance(found, Problem) else unanswerable(found)).to_dict()
-    return {
+    outcome = {
         "question": question.pieces(),
         "piece": piece if isinstance(piece, str) else None,
         "answers": [] if isinstance(found, Exception) else told(found),
         "error": error,
     }
+    return to_json(outcome, inf_nan_mode="null")

@@ -64,7 +64,7 @@ class Service:
         api.add_exception_handler(Exception, _show_bug)
         deadline = self.settings.deadline
         api.include_router(graph_routes(self.catalog, self.graphs, deadline))
-        api.include_router(answer_routes(self.catalog, Answering(self.models, deadline)))
+        api.include_router(answer_routes(self.catalog, Answering(self.models, self.graphs, deadline)))
         api.include_router(self._own_routes())
         api.include_router(page_routes(read_page()))
         return api
@@ -94,6 +94,8 @@ class Service:
         @router.get("/readyz", response_model=ReadyOut, responses=not_ready)
         async def readyz() -> Response:
             """Tell whether questions are answered."""
+            if not (self.models.works and self.graphs.works):
+                raise Problem(503, "not_ready", "the service is ending, or a part of it has failed", 5)
             if not self.catalog.runs:
                 raise Problem(503, "not_ready", "no run is loaded yet; ask again", 1)
             return as_json({"status": "ready", "runs": len(self.catalog.runs)})

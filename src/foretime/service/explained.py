@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import ConfigDict
+
+from foretime.service.examples import EXPLANATION
 from foretime.service.responses import Piece, Pieces, Split, Told
 
 
@@ -112,6 +115,8 @@ class DifferencesOut(Told):
 
 class ExplanationOut(Told):
     """Why an answer has its score; with a rival also why it and not that one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXPLANATION]})
 
     question: Pieces
     piece: Piece

@@ -33,6 +33,8 @@ HEADERS = [
     }.items()
 ]
 PROTECTED = (f"{API}/", "/metrics")
+OPEN = (f"{API}/docs", f"{API}/openapi.json")
+"""What the API can be asked, which is the same for everybody and holds no data."""
 ASKING = ("/complete", "/explain", "/batch", "/compare")
 """The ends of paths that need a model."""
 UNNOTED = ("/healthz", "/readyz", "/metrics")
@@ -102,9 +104,11 @@ class Guard:
             raise overloaded(1)
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > URL_BYTES:
             raise Problem(414, "too_large", f"the URL has more than {URL_BYTES} bytes; send a POST")
+        if scope["path"].startswith(PROTECTED):
+            _check_site(headers)
         if self._token is None:
             self._check_host(_value(headers, b"host"))
-        elif scope["path"].startswith(PROTECTED):
+        elif scope["path"].startswith(PROTECTED) and scope["path"] not in OPEN:
             self._check_token(_value(headers, b"authorization"))
         if scope["path"].startswith(API) and scope["path"].endswith(ASKING):
             self._models.check_room()  # a refusal should cost as little as it can
@@ -151,6 +155,12 @@ class Guard:
 
 def _value(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
     return next((value for key, value in headers if key == name), b"")
+
+
+def _check_site(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Refuse what a page elsewhere sends without its reader: it could not read the answer, but have much computed."""
+    if _value(headers, b"sec-fetch-site") == b"cross-site" and _value(headers, b"sec-fetch-mode") != b"navigate":
+        raise Problem(403, "cross_site", "a page of another site may not ask; open the page of the service itself")
 
 
 def _too_large() -> Problem:

@@ -43,16 +43,16 @@ class History:
         order = np.lexsort([rows, owner])
         return rows[order], np.searchsorted(owner[order], np.arange(len(self.dataset.entities) + 1))
 
-    def entity(self, name: str) -> int:
+    def entity(self, name: str, suggest: bool = True) -> int:
         """Return the id of an entity; an unknown one is a problem with the nearest names."""
         if name not in self.dataset.entities:
-            raise unanswerable(f"unknown entity {name!r}{self.entities.suggest(name)}")
+            raise unanswerable(f"unknown entity {name!r}{self.entities.suggest(name) if suggest else ''}")
         return self.dataset.entities.id(name)
 
-    def predicate(self, name: str) -> int:
+    def predicate(self, name: str, suggest: bool = True) -> int:
         """Return the id of a predicate; an unknown one is a problem with the nearest names."""
         if name not in self.dataset.predicates:
-            raise unanswerable(f"unknown predicate {name!r}{self.predicates.suggest(name)}")
+            raise unanswerable(f"unknown predicate {name!r}{self.predicates.suggest(name) if suggest else ''}")
         return self.dataset.predicates.id(name)
 
     def select(self, wanted: Selection) -> Ints:

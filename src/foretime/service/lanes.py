@@ -16,22 +16,27 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from foretime.service.metrics import Metrics
-from foretime.service.problems import Problem, overloaded
+from foretime.service.problems import overloaded, too_slow
+from foretime.service.settings import JOB_SECONDS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 GATHERED_AT_MOST = 64
+KEYS_AT_MOST = 1_000
+"""Kinds of jobs whose working times are remembered; runs come and go."""
 _MEMORY = 0.9
 """How much of the mean of working times is kept when a new one comes."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Job:
     kind: str
     key: Hashable | None
     """Jobs of one key may be done together; one without a key is done alone."""
     item: Any
     work: Callable[[list[Any]], Sequence[Any]]
+    most: int = GATHERED_AT_MOST
+    """With how many like it, itself among them, it may be done."""
     done: Future[Any] = field(default_factory=Future)
     arrived: float = field(default_factory=time.monotonic)
 
@@ -45,11 +50,18 @@ class Lane:
         self._changed = threading.Condition()
         self._closing = False
         self._mean = 0.01
+        self._means: dict[Hashable, float] = {}
+        """How long one job of each key takes, in seconds."""
         self._thread = threading.Thread(target=self._run, name=f"foretime-{name}", daemon=True)
 
     def start(self) -> None:
         """Begin to work."""
         self._thread.start()
+
+    @property
+    def works(self) -> bool:
+        """Whether jobs are done: the thread is there, and is to stay."""
+        return self._thread.is_alive() and not self._closing
 
     def close(self) -> None:
         """Finish what is waiting, and end the thread."""
@@ -65,10 +77,19 @@ class Lane:
         return await self._finished(job, deadline, bounded=not admitted)  # type: ignore[no-any-return]
 
     async def ask(
-        self, kind: str, key: Hashable, item: Item, work: Callable[[list[Item]], Sequence[Result]], deadline: float
+        self,
+        kind: str,
+        key: Hashable,
+        item: Item,
+        work: Callable[[list[Item]], Sequence[Result]],
+        deadline: float,
+        most: int = GATHERED_AT_MOST,
     ) -> Result:
-        """Return the result of an item, done together with those of the same key that wait beside it."""
-        return await self._finished(_Job(kind, key, item, work), deadline, bounded=True)  # type: ignore[no-any-return]
+        """Return the result of an item, done together with those of the same key that wait beside it.
+
+        At most `most` are done together, and fewer where so many have taken longer than `JOB_SECONDS`.
+        """
+        return await self._finished(_Job(kind, key, item, work, most), deadline, bounded=True)  # type: ignore[no-any-return]
 
     async def _finished(self, job: _Job, deadline: float | None, bounded: bool) -> Any:
         self._put(job, bounded)
@@ -76,7 +97,16 @@ class Lane:
             return await asyncio.wait_for(asyncio.wrap_future(job.done), deadline)
         except TimeoutError:
             self._metrics.refused.labels("too_slow").inc()
-            raise Problem(503, "too_slow", "no answer came in time; ask again later, or for less", 5) from None
+            raise too_slow() from None
+        finally:
+            self._forget(job)
+
+    def _forget(self, job: _Job) -> None:
+        """Take a job out of the queue that nobody waits for any more."""
+        with self._changed:
+            if job in self._jobs:
+                self._jobs.remove(job)
+                self._metrics.waiting.labels(self.name).set(len(self._jobs))
 
     def check_room(self) -> None:
         """Raise a problem if nothing more may wait."""
@@ -112,14 +142,16 @@ class Lane:
 
     def _collect(self, taken: list[_Job], until: float) -> None:
         """Take the jobs that are like the first one, and wait for more of them until a moment."""
+        usual = self._means.get(taken[0].key)
+        most = taken[0].most if usual is None else max(1, min(taken[0].most, int(JOB_SECONDS / max(usual, 1e-6))))
         while True:
-            like = [job for job in self._jobs if job.key == taken[0].key][: GATHERED_AT_MOST - len(taken)]
+            like = [job for job in self._jobs if job.key == taken[0].key][: most - len(taken)]
             if like:
                 chosen = set(map(id, like))
                 self._jobs = deque(job for job in self._jobs if id(job) not in chosen)
                 taken += like
             left = until - time.monotonic()
-            if left <= 0 or len(taken) == GATHERED_AT_MOST or self._closing:
+            if left <= 0 or len(taken) >= most or self._closing:
                 return
             self._changed.wait(left)
 
@@ -131,15 +163,24 @@ class Lane:
         for job in jobs:
             self._metrics.wait_seconds.labels(self.name).observe(begun - job.arrived)
         try:
-            results = jobs[0].work([job.item for job in jobs])
+            results = list(zip(jobs, jobs[0].work([job.item for job in jobs]), strict=True))
         except BaseException as error:  # whatever it is, whoever asked has to hear of it
             for job in jobs:
                 job.done.set_exception(error)
         else:
-            for job, result in zip(jobs, results, strict=True):
+            for job, result in results:
                 job.done.set_result(result)
         seconds = time.monotonic() - begun
-        self._mean = _MEMORY * self._mean + (1 - _MEMORY) * seconds / len(jobs)
+        self._remember(jobs[0].key, seconds / len(jobs))
         self._metrics.work_seconds.labels(jobs[0].kind).observe(seconds)
         if jobs[0].key is not None:
             self._metrics.batch.observe(len(jobs))
+
+    def _remember(self, key: Hashable | None, seconds: float) -> None:
+        """Keep in mind how long one job has taken."""
+        self._mean = _MEMORY * self._mean + (1 - _MEMORY) * seconds
+        if key is not None:
+            if len(self._means) >= KEYS_AT_MOST:
+                self._means.clear()
+            # soon forgotten: the first of a kind may have been compiled
+            self._means[key] = (self._means.get(key, seconds) + seconds) / 2

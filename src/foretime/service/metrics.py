@@ -26,7 +26,7 @@ class Metrics:
             **own,
         )
         self.under_way = Gauge("foretime_requests_under_way", "Requests that are being answered.", **own)
-        self.refused = Counter("foretime_refused", "Requests refused with 503.", ["reason"], **own)
+        self.refused = Counter("foretime_refused", "Requests and connections refused.", ["reason"], **own)
         self.waiting = Gauge("foretime_jobs_waiting", "Jobs that wait for a lane.", ["lane"], **own)
         self.wait_seconds = Histogram(
             "foretime_job_wait_seconds", "How long jobs wait for their lane.", ["lane"], buckets=SECONDS, **own

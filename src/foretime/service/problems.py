@@ -44,14 +44,24 @@ def overloaded(seconds: float) -> Problem:
     return Problem(503, "overloaded", f"too many questions are waiting; ask again in {wait} s", wait)
 
 
+def too_slow() -> Problem:
+    """Return the problem of a question that was given up."""
+    return Problem(503, "too_slow", "no answer came in time; ask again later, or for less", 5)
+
+
 def error_dict(code: str, message: str, fields: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
     """Return an error as JSON can hold it."""
     return {"code": code, "message": _clean(message), "fields": [dict(field) for field in fields]}
 
 
+def error_body(error: Mapping[str, Any]) -> bytes:
+    """Return the body of the response of an error."""
+    return to_json({"error": error})
+
+
 def error_response(status: int, error: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
     """Return the response of an error."""
-    return Response(to_json({"error": error}), status, headers, "application/json")
+    return Response(error_body(error), status, headers, "application/json")
 
 
 async def show_problem(request: Request, error: Exception) -> Response:

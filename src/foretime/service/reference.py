@@ -58,7 +58,9 @@ def _operation(schema: dict[str, Any], path: str, method: str, operation: dict[s
 
 def _row(name: str, place: str, shape: dict[str, Any], about: str, required: bool | None) -> tuple[str, ...]:
     name = f"<code>{escape(name)}</code>{' (required)' if required else ''}"
-    return name, escape(place), _type(shape), escape(about or shape.get("description", ""))
+    about = about or shape.get("description", "")
+    example = "".join(f" For example <code>{escape(str(value))}</code>." for value in shape.get("examples", []))
+    return name, escape(place), _type(shape), escape(about) + example
 
 
 def _model(schema: dict[str, Any], name: str) -> Iterator[str]:

@@ -6,17 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foretime.service.schemas import EXAMPLE
+from foretime.service.examples import ANSWER, EXAMPLE, FACTS, NAMES, NEIGHBOURS, RULES, RUNS, TIMELINE
 
-ANSWER: dict[str, Any] = {
-    "rank": 1,
-    "name": "Nelivia",
-    "score": 8.44,
-    "confidence": 0.41,
-    "known": None,
-    "terms": {"event": 0.54, "commonsense": 0.0, "evidence": 7.9},
-    "bars": {"event": 0.064, "commonsense": 0.0, "evidence": 0.936},
-}
 Split = Literal["train", "valid", "test"]
 Piece = Literal["subject", "predicate", "object", "time"]
 
@@ -74,6 +65,10 @@ class RunBrief(Told):
     intervals: bool = Field(description="Whether facts have a start and an end.")
     valid_mrr: float | None
     test_mrr: float | None
+    valid_fitted: bool = Field(
+        description="Whether the second stage was fitted on valid, so that valid_mrr is not of unseen facts."
+    )
+    loaded: str = Field(description="When the run was loaded; it changes whenever the run is loaded anew.")
 
 
 class RunProblem(Told):
@@ -85,6 +80,8 @@ class RunProblem(Told):
 
 class RunsOut(Told):
     """The runs that are served, and those that cannot be."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [RUNS]})
 
     runs: list[RunBrief]
     problems: list[RunProblem]
@@ -121,6 +118,8 @@ class NameOut(Told):
 
 class NamesOut(Told):
     """A page of names."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [NAMES]})
 
     total: int
     names: list[NameOut]
@@ -213,6 +212,8 @@ class RuleOut(Told):
 class RulesOut(Told):
     """A page of rules; `window` is how many steps after its body a head may come."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [RULES]})
+
     total: int
     window: int
     rules: list[RuleOut]
@@ -258,6 +259,8 @@ class FactOut(Told):
 class FactsOut(Told):
     """A page of facts."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [FACTS]})
+
     total: int
     facts: list[FactOut]
 
@@ -272,6 +275,8 @@ class BinOut(Told):
 
 class TimelineOut(Told):
     """Facts counted by time, by predicate and by split."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [TIMELINE]})
 
     total: int
     bins: list[BinOut]
@@ -293,6 +298,8 @@ class NeighbourOut(Told):
 
 class NeighboursOut(Told):
     """A page of those whom an entity has met."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [NEIGHBOURS]})
 
     entity: str
     total: int

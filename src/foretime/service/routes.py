@@ -45,20 +45,22 @@ from foretime.service.settings import API
 WHEN = {
     400: "The request cannot be read.",
     401: "The token is missing or wrong.",
+    403: "A page of another site asks.",
     404: "No such run or rule.",
-    408: "The body came too slowly.",
+    408: "The request came too slowly.",
     413: "The body is too large.",
     414: "The URL is too long.",
     415: "The body is not declared as JSON.",
     421: "Another host than loopback, without a token.",
     422: "A field is out of its bounds, or the question cannot be answered.",
+    431: "The head is too large.",
     503: "Later: Retry-After says when.",
 }
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorOut, "description": about} for status, about in WHEN.items()
 }
 RunPath = Annotated[str, Path(max_length=255, description="The name of a run.", examples=["first"])]
-RulePath = Annotated[int, Path(ge=0, le=2**31, description="The place of the rule in the run.")]
+RulePath = Annotated[int, Path(ge=0, le=2**31, description="The place of the rule in the run.", examples=[17])]
 
 
 def as_json(found: Any) -> Response:
@@ -93,7 +95,7 @@ def answer_routes(catalog: Catalog, answering: Answering) -> APIRouter:
     @router.post("/runs/{run}/batch", response_model=BatchOut)
     async def batch(run: RunPath, asked: BatchIn) -> Response:
         """Answer many questions; each has its own outcome."""
-        return as_json(await answering.batch(catalog[run], asked))
+        return Response(await answering.batch(catalog[run], asked), media_type="application/json")
 
     @router.get("/compare", response_model=CompareOut)
     async def compare(asked: Annotated[CompareIn, Query()]) -> Response:
@@ -118,14 +120,13 @@ def graph_routes(catalog: Catalog, lane: Lane, deadline: float) -> APIRouter:
     @router.get("", response_model=RunsOut)
     async def runs() -> Response:
         """List the runs that are served."""
-        problems = [{"run": name, "message": message} for name, message in sorted(catalog.problems.items())]
-        return as_json({"runs": [run.brief for _, run in sorted(catalog.runs.items())], "problems": problems})
+        return as_json(catalog.listed())
 
     @router.get("/{run}/report", response_model=RunOut)
     @router.get("/{run}", response_model=RunOut)
     async def run(run: RunPath) -> Response:
         """Describe a run: its settings, its report, its training curve."""
-        return as_json(catalog[run].whole)
+        return Response(catalog[run].as_json, media_type="application/json")
 
     @router.get("/{run}/entities", response_model=NamesOut)
     async def entities(run: RunPath, asked: Annotated[NamesIn, Query()]) -> Response:

@@ -8,13 +8,14 @@ import numpy as np
 
 from foretime.errors import DataError
 from foretime.rules.files import to_dict
-from foretime.rules.grounding import examples
-from foretime.rules.mining import facts_of, temporal_settings
+from foretime.rules.grounding import Found, find_examples
+from foretime.rules.mining import temporal_settings
 from foretime.rules.rule import STATIC, RuleTable
 from foretime.rules.text import measures_of, written
 from foretime.service.problems import Problem
 from foretime.service.runs import Served
 from foretime.service.schemas import GroundingsIn, RulesIn
+from foretime.service.settings import GROUNDING_SECONDS
 
 MEASURES = ("support", "body_count", "head_support", "head_count", "confidence", "head_coverage")
 
@@ -45,12 +46,13 @@ def groundings_page(run: Served, row: int, wanted: GroundingsIn) -> dict[str, An
     if run.rules is None or not 0 <= row < len(run.rules):
         raise Problem(404, "not_found", f"the run {run.name!r} has no rule {row}; its rules are numbered from 0")
     rule, settings, note = run.rules.rule(row), temporal_settings(run.config.rules), None
-    facts = facts_of(run.dataset, run.config.rules)
     try:
-        found = examples(rule, run.dataset, settings, wanted.limit, wanted.misses, facts)
+        found = find_examples(rule, run.dataset, settings, run.events, wanted.limit, wanted.misses, GROUNDING_SECONDS)
     except DataError as error:
-        found, note = [], str(error)
-    shown = [{"holds": one.holds, "events": [event._asdict() for event in one.events]} for one in found]
+        found, note = Found([], whole=True), str(error)
+    if not found.whole:
+        note = f"only the first {len(found.groundings)}: looking for more takes longer than {GROUNDING_SECONDS:g} s"
+    shown = [{"holds": one.holds, "events": [event._asdict() for event in one.events]} for one in found.groundings]
     return {"rule": _rule(run, run.rules, row), "groundings": shown, "note": note}
 
 

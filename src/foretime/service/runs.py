@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic_core import to_json
 
 from foretime.config import Config
 from foretime.data.dataset import Dataset
-from foretime.errors import ForetimeError, RunError, nearest_names
+from foretime.errors import ForetimeError, nearest_names
 from foretime.explain import Explainer
 from foretime.predict import Predictor
+from foretime.rules.grounding import EventIndex
+from foretime.rules.mining import facts_of
 from foretime.rules.rule import RuleTable
+from foretime.service.folders import Stamp, find_runs
 from foretime.service.history import History
 from foretime.service.lanes import Lane
 from foretime.service.metrics import Metrics
 from foretime.service.problems import Problem
 from foretime.service.settings import MOST_RUNS
 from foretime.training import RunFolder
+from foretime.training.second_stage import fits_on_valid
 
 NOT_LOADED = "cannot be loaded; the log of the service says why"
 TOO_MANY = f"not loaded: at most {MOST_RUNS} runs are served at once; name fewer folders"
+FIRST_RETRY, LONGEST_RETRY = 5.0, 600.0
+"""Seconds until a run that could not be loaded is tried again: so many at first, and twice as many each time."""
 HIDDEN = {"data": ("path",), "rules": ("file",)}
 """Settings that name files of the machine that trained."""
 log = logging.getLogger(__name__)
-
-Stamp = tuple[int, ...]
-"""When the files of a run were written: another stamp is another run."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ class Served:
     rules: RuleTable | None
     report: dict[str, Any] | None
     trace: list[dict[str, Any]]
+    loaded: str
+    """When it was loaded: another moment is another loading, even of the same name."""
 
     @classmethod
     def load(cls, name: str, path: Path) -> Served:
@@ -56,7 +66,10 @@ class Served:
         dataset = predictor.dataset
         rules = folder.rules(dataset)
         explainer, history = Explainer(predictor), History(dataset)
-        return cls(name, folder.config(), predictor, explainer, history, rules, report, folder.trace())
+        loaded = datetime.now(UTC).isoformat(timespec="microseconds")
+        found = cls(name, folder.config(), predictor, explainer, history, rules, report, folder.trace(), loaded)
+        _ = found.as_json  # a report that cannot be told is a run that cannot be loaded, and no error of each request
+        return found
 
     @property
     def dataset(self) -> Dataset:
@@ -84,6 +97,8 @@ class Served:
             "forecasts": self.predictor.forecasts,
             "intervals": data.has_intervals,
             **{f"{split}_mrr": report.get(split, {}).get("all", {}).get("mrr") for split in ("valid", "test")},
+            "valid_fitted": fits_on_valid(self.config.combiner),
+            "loaded": self.loaded,
         }
 
     @cached_property
@@ -101,20 +116,47 @@ class Served:
         }
 
     @cached_property
+    def as_json(self) -> bytes:
+        """What `whole` is as JSON."""
+        return to_json(self.whole, inf_nan_mode="null")
+
+    @cached_property
+    def events(self) -> EventIndex:
+        """The events that the rules were mined from; indexed when groundings are first asked for."""
+        return EventIndex(facts_of(self.dataset, self.config.rules), self.dataset)
+
+    @cached_property
     def example(self) -> dict[str, Any] | None:
         """A fact for a first try: the middle one by time of the last split that has any."""
         rows = np.flatnonzero(self.history.split == self.history.split.max(initial=0))
         return self.history.fact_pieces(int(rows[len(rows) // 2])) if len(rows) else None
 
-    def warm_up(self) -> None:
-        """Ask for each piece of a fact once: what is compiled or indexed at first use is then there."""
+    def warm_ups(self) -> Iterator[Callable[[], object]]:
+        """Yield jobs that ask for each piece of a fact: what is compiled or indexed at first use is then there."""
         if self.example is None:
             return
         pieces = {name: value for name, value in self.example.items() if value is not None}
         timed = {"time", "start", "end"}
         for left_out in ({"subject"}, {"predicate"}, {"object"}, timed):
-            self.predictor.complete(top=1, **{name: pieces[name] for name in pieces.keys() - left_out})
-        self.explainer.explain(**pieces)
+            yield partial(self.predictor.complete, top=1, **{name: pieces[name] for name in pieces.keys() - left_out})
+        yield partial(self.explainer.explain, **pieces)
+
+
+@dataclass
+class _Tried:
+    """A run as it was when it was last loaded, or tried to be."""
+
+    path: Path
+    stamp: Stamp
+    again: float = 0.0
+    """When it is to be loaded, by the monotonic clock."""
+    seconds: float = 0.0
+    """How long was waited after the last failure."""
+
+    def wait(self) -> None:
+        """Put the next try off, longer each time."""
+        self.seconds = min(LONGEST_RETRY, 2 * self.seconds or FIRST_RETRY)
+        self.again = time.monotonic() + self.seconds
 
 
 class Catalog:
@@ -124,7 +166,7 @@ class Catalog:
         self._folders, self._lane, self._metrics = folders, lane, metrics
         self.runs: dict[str, Served] = {}
         self.problems: dict[str, str] = {}
-        self._stamps: dict[str, Stamp] = {}
+        self._tried: dict[str, _Tried] = {}
         self._looked = False
 
     def __getitem__(self, name: str) -> Served:
@@ -132,84 +174,62 @@ class Catalog:
         if found is not None:
             return found
         if not self._looked:
-            raise Problem(503, "not_ready", "the runs are being loaded; ask again", 1)
+            raise _not_ready()
         if name in self.problems:
             raise Problem(404, "not_found", f"the run {name!r} {self.problems[name]}")
         near = nearest_names(name[:100], self.runs, 1)
         hint = f"; did you mean {near[0]!r}?" if near else "; /api/v1/runs lists them"
         raise Problem(404, "not_found", f"no run {name[:100]!r} is served{hint}")
 
+    def listed(self) -> dict[str, Any]:
+        """Return the runs that are served, and those that cannot be."""
+        if not self._looked and not self.runs:
+            raise _not_ready()
+        problems = [{"run": name, "message": message} for name, message in sorted(self.problems.items())]
+        return {"runs": [run.brief for _, run in sorted(self.runs.items())], "problems": problems}
+
     async def look(self) -> None:
-        """Load what is new, load again what has changed, and drop what is gone."""
-        found = await asyncio.to_thread(find_runs, self._folders)
-        for name in self._stamps.keys() - found.keys():
-            self.runs.pop(name, None)
-            self.problems.pop(name, None)
-            del self._stamps[name]
-            log.info("run dropped", extra={"run": name})
-        for name, (path, stamp) in found.items():
-            if self._stamps.get(name) != stamp:
-                self._stamps[name] = stamp
-                await self._load(name, path)
+        """Load what is new, load again what has changed or could not be loaded, and drop what is gone."""
+        seen = await asyncio.to_thread(find_runs, self._folders)
+        for name in self._tried.keys() - seen.runs.keys():
+            if not seen.is_hidden(self._tried[name].path):
+                self._drop(name)
+        for name, (path, stamp) in seen.runs.items():
+            tried = self._tried.get(name)
+            if tried is None or tried.stamp != stamp:
+                tried = self._tried[name] = _Tried(path, stamp)
+            if time.monotonic() >= tried.again:
+                await self._load(name, tried)
         self._looked = True
         self._metrics.runs.set(len(self.runs))
 
-    async def _load(self, name: str, path: Path) -> None:
+    def _drop(self, name: str) -> None:
+        self.runs.pop(name, None)
+        self.problems.pop(name, None)
+        del self._tried[name]
+        log.info("run dropped", extra={"run": name})
+
+    async def _load(self, name: str, tried: _Tried) -> None:
         if name not in self.runs and len(self.runs) >= MOST_RUNS:
-            self.problems[name] = TOO_MANY
+            self.problems[name] = TOO_MANY  # until another one is dropped
             return
         try:
-            served = await asyncio.to_thread(Served.load, name, path)
-            await self._lane.do("warm_up", served.warm_up, deadline=None, admitted=True)
+            served = await asyncio.to_thread(Served.load, name, tried.path)
+            for work in served.warm_ups():
+                await self._lane.do("warm_up", work, deadline=None, admitted=True)
         except Exception as error:  # a folder may hold anything; the other runs are served all the same
-            self.problems[name] = NOT_LOADED
+            tried.wait()
+            if name not in self.runs:  # else it is served as it was before
+                self.problems[name] = NOT_LOADED
             detail = str(error) if isinstance(error, ForetimeError) else repr(error)
-            log.warning("run not loaded", extra={"run": name, "error": detail})
+            log.warning("run not loaded", extra={"run": name, "error": detail, "again_in": tried.seconds})
             return
+        tried.again = math.inf
         self.problems.pop(name, None)
         self.runs[name] = served
         self._metrics.runs.set(len(self.runs))
         log.info("run loaded", extra={"run": name})
 
 
-def find_runs(folders: list[Path]) -> dict[str, tuple[Path, Stamp]]:
-    """Return the runs by name: a folder that is a run itself, or the finished runs in a folder."""
-    found: dict[str, tuple[Path, Stamp]] = {}
-    for folder in folders:
-        own = is_run(folder)
-        try:
-            paths = [folder] if own else sorted(path for path in folder.iterdir() if is_run(path))
-        except OSError:
-            continue  # gone for the moment; `check_folders` has seen it
-        for path in paths:
-            stamp = _stamp(path)
-            if stamp is not None and (own or (path / "report.json").is_file()):
-                found.setdefault(path.resolve().name, (path, stamp))
-    return found
-
-
-def check_folders(folders: list[Path]) -> None:
-    """Raise `RunError` if a folder is not there, or two runs have one name."""
-    names: dict[str, Path] = {}
-    for folder in folders:
-        if not folder.is_dir():
-            raise RunError(f"{folder}: no such folder; name the folder of a run, or one with runs in it")
-        for name, (path, _) in find_runs([folder]).items():
-            if names.setdefault(name, path).resolve() != path.resolve():
-                raise RunError(f"{names[name]} and {path} have the same name; rename one of the folders")
-
-
-def is_run(path: Path) -> bool:
-    """Return whether a folder holds a run, finished or not."""
-    return (path / "config.toml").is_file()
-
-
-def _stamp(path: Path) -> Stamp | None:
-    """Return when a run was written, nothing if it has no weights yet."""
-    finished = (path / "report.json").is_file()  # it is written last
-    names = ["config.toml", *(["report.json"] if finished else ["best.safetensors", "last.safetensors"])]
-    try:
-        stamps = tuple((path / name).stat().st_mtime_ns if (path / name).is_file() else 0 for name in names)
-    except OSError:
-        return None
-    return stamps if any(stamps[1:]) else None
+def _not_ready() -> Problem:
+    return Problem(503, "not_ready", "the runs are being loaded; ask again", 1)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from foretime.predict import Question
+from foretime.service.examples import EXAMPLE, FACT
 from foretime.service.settings import (
     MOST_ANSWERS,
     MOST_BINS,
@@ -22,7 +23,6 @@ from foretime.service.settings import (
 )
 
 PIECES_OF_TIME = ("time", "start", "end")
-EXAMPLE: dict[str, Any] = {"subject": "Libo Pisapo", "predicate": "Make a visit", "time": "2024-03-19"}
 
 
 def _open(value: Any) -> Any:
@@ -33,10 +33,15 @@ def _open(value: Any) -> Any:
 Open = BeforeValidator(_open)
 Name = Annotated[Annotated[str, Field(max_length=NAME_LENGTH)] | None, Open]
 Time = Annotated[Annotated[str, Field(max_length=TIME_LENGTH)] | None, Open]
-RunName = Annotated[str, Field(max_length=255, description="The name of a run.")]
-Offset = Annotated[int, Field(ge=0, le=MOST_OFFSET, description="How many to leave out first.")]
-KnownIn = Annotated[Literal["mark", "hide"], Field(description="Mark answers that train or valid know, or hide them.")]
-SplitIn = Annotated[Literal["train", "valid", "test"] | None, Open, Field(description="Only facts of this split.")]
+RunName = Annotated[str, Field(max_length=255, description="The name of a run.", examples=["first"])]
+Offset = Annotated[int, Field(ge=0, le=MOST_OFFSET, description="How many to leave out first.", examples=[0])]
+KnownIn = Annotated[
+    Literal["mark", "hide"],
+    Field(description="Mark answers that train or valid know, or hide them.", examples=["hide"]),
+]
+SplitIn = Annotated[
+    Literal["train", "valid", "test"] | None, Open, Field(description="Only facts of this split.", examples=["train"])
+]
 
 
 class Asked(BaseModel):
@@ -50,12 +55,12 @@ class QuestionIn(Asked):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
-    subject: Name = Field(default=None, description="Who acts.")
-    predicate: Name = Field(default=None, description="What happens.")
-    object: Name = Field(default=None, description="To whom.")
-    time: Time = Field(default=None, description="When.")
-    start: Time = Field(default=None, description="When it began, in a graph of intervals.")
-    end: Time = Field(default=None, description="When it ended, in a graph of intervals.")
+    subject: Name = Field(default=None, description="Who acts.", examples=[FACT["subject"]])
+    predicate: Name = Field(default=None, description="What happens.", examples=[FACT["predicate"]])
+    object: Name = Field(default=None, description="To whom.", examples=[FACT["object"]])
+    time: Time = Field(default=None, description="When.", examples=[FACT["time"]])
+    start: Time = Field(default=None, description="When it began, in a graph of intervals.", examples=["1987"])
+    end: Time = Field(default=None, description="When it ended, in a graph of intervals.", examples=["1991"])
 
     def question(self) -> Question:
         """Return the question for the library."""
@@ -72,7 +77,7 @@ class CompleteIn(QuestionIn):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "top": 5}]})
 
-    top: int = Field(default=10, ge=1, le=MOST_ANSWERS, description="How many answers.")
+    top: int = Field(default=10, ge=1, le=MOST_ANSWERS, description="How many answers.", examples=[5])
     known: KnownIn = "mark"
 
 
@@ -90,12 +95,12 @@ class ExplainIn(QuestionIn):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "rival": "Kafitand", "top": 3}]})
 
-    rival: Name = Field(default=None, description="Another answer: why not that one?")
+    rival: Name = Field(default=None, description="Another answer: why not that one?", examples=["Kafitand"])
     piece: Literal["subject", "predicate", "object", "time"] = Field(
-        default="object", description="The answer, where nothing is left open."
+        default="object", description="The answer, where nothing is left open.", examples=["object"]
     )
     known: KnownIn = "mark"
-    top: int = Field(default=10, ge=1, le=MOST_REASONS, description="How many reasons.")
+    top: int = Field(default=10, ge=1, le=MOST_REASONS, description="How many reasons.", examples=[3])
 
 
 class BatchIn(Asked):
@@ -111,31 +116,33 @@ class BatchIn(Asked):
 class NamesIn(Asked):
     """The beginning of a name."""
 
-    prefix: str = Field(default="", max_length=NAME_LENGTH, description="Of the name, or of a word in it.")
-    limit: int = Field(default=20, ge=1, le=MOST_NAMES)
+    prefix: str = Field(
+        default="", max_length=NAME_LENGTH, description="Of the name, or of a word in it.", examples=["nel"]
+    )
+    limit: int = Field(default=20, ge=1, le=MOST_NAMES, examples=[20])
     offset: Offset = 0
 
 
 class RulesIn(Asked):
     """Which rules."""
 
-    head: Name = Field(default=None, description="The predicate of the head.")
-    body: Name = Field(default=None, description="The predicate of a body atom.")
+    head: Name = Field(default=None, description="The predicate of the head.", examples=["Host a visit"])
+    body: Name = Field(default=None, description="The predicate of a body atom.", examples=[FACT["predicate"]])
     pattern: Annotated[
         Literal["follows", "accompanies", "chain_then", "joint_then", "joint_now", "static"] | None, Open
-    ] = None
-    min_confidence: float = Field(default=0.0, ge=0.0, le=1.0, allow_inf_nan=False)
-    min_support: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
-    sort: Literal["confidence", "support", "head_coverage"] = "confidence"
-    limit: int = Field(default=20, ge=1, le=MOST_RULES)
+    ] = Field(default=None, description="How the atoms follow each other in time.", examples=["follows"])
+    min_confidence: float = Field(default=0.0, ge=0.0, le=1.0, allow_inf_nan=False, examples=[0.3])
+    min_support: float = Field(default=0.0, ge=0.0, allow_inf_nan=False, examples=[10])
+    sort: Literal["confidence", "support", "head_coverage"] = Field(default="confidence", examples=["support"])
+    limit: int = Field(default=20, ge=1, le=MOST_RULES, examples=[20])
     offset: Offset = 0
 
 
 class GroundingsIn(Asked):
     """Which groundings of a rule."""
 
-    limit: int = Field(default=10, ge=1, le=MOST_GROUNDINGS)
-    misses: bool = Field(default=False, description="Those whose head did not come.")
+    limit: int = Field(default=10, ge=1, le=MOST_GROUNDINGS, examples=[10])
+    misses: bool = Field(default=False, description="Those whose head did not come.", examples=[False])
 
 
 class Selection(Asked):
@@ -143,27 +150,29 @@ class Selection(Asked):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    entity: Name = Field(default=None, description="Who takes part.")
-    other: Name = Field(default=None, description="With whom, in either direction.")
-    role: Literal["any", "subject", "object"] = Field(default="any", description="What the entity is in them.")
-    predicate: Name = None
-    from_: Time = Field(default=None, alias="from", description="Not before.")
-    to: Time = Field(default=None, description="Not after.")
+    entity: Name = Field(default=None, description="Who takes part.", examples=[FACT["object"]])
+    other: Name = Field(default=None, description="With whom, in either direction.", examples=[FACT["subject"]])
+    role: Literal["any", "subject", "object"] = Field(
+        default="any", description="What the entity is in them.", examples=["any"]
+    )
+    predicate: Name = Field(default=None, description="What happens.", examples=[FACT["predicate"]])
+    from_: Time = Field(default=None, alias="from", description="Not before.", examples=["2024-01-01"])
+    to: Time = Field(default=None, description="Not after.", examples=["2024-03-31"])
     split: SplitIn = None
 
 
 class FactsIn(Selection):
     """A page of facts."""
 
-    order: Literal["earliest", "latest"] = "earliest"
-    limit: int = Field(default=50, ge=1, le=MOST_FACTS)
+    order: Literal["earliest", "latest"] = Field(default="earliest", examples=["latest"])
+    limit: int = Field(default=50, ge=1, le=MOST_FACTS, examples=[50])
     offset: Offset = 0
 
 
 class TimelineIn(Selection):
     """Facts counted by time."""
 
-    bins: int = Field(default=60, ge=1, le=MOST_BINS)
+    bins: int = Field(default=60, ge=1, le=MOST_BINS, examples=[60])
 
 
 class NeighboursIn(Asked):
@@ -171,12 +180,12 @@ class NeighboursIn(Asked):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    entity: str = Field(min_length=1, max_length=NAME_LENGTH)
-    predicate: Name = None
-    from_: Time = Field(default=None, alias="from", description="Not before.")
-    to: Time = Field(default=None, description="Not after.")
+    entity: str = Field(min_length=1, max_length=NAME_LENGTH, description="Who.", examples=[FACT["object"]])
+    predicate: Name = Field(default=None, description="What happens.", examples=[FACT["predicate"]])
+    from_: Time = Field(default=None, alias="from", description="Not before.", examples=["2024-01-01"])
+    to: Time = Field(default=None, description="Not after.", examples=["2024-03-31"])
     split: SplitIn = None
-    limit: int = Field(default=20, ge=1, le=MOST_NAMES)
+    limit: int = Field(default=20, ge=1, le=MOST_NAMES, examples=[20])
     offset: Offset = 0
 
     def selection(self) -> Selection:

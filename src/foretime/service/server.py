@@ -1,49 +1,28 @@
-"""The process: listens, logs in JSON lines, and at the end finishes what is under way."""
+"""The process: listens, and at the end finishes what is under way."""
 
 from __future__ import annotations
 
-import json
-import logging
 import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 
 from foretime.errors import ConfigError
 from foretime.service.app import Service
-from foretime.service.runs import check_folders
+from foretime.service.folders import check_folders
+from foretime.service.logs import log_to_stderr
+from foretime.service.protocol import bounded_protocol
 from foretime.service.settings import Settings, is_loopback
 
-PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
-"""What every record of a log has; anything else was added by whoever logs."""
 SECONDS_TO_FINISH = 30
 BACKLOG = 2048
 SWITCH_SECONDS = 0.0005
 """How long the thread of the models may keep that of the connections waiting while it runs Python."""
 SHORTEST_TOKEN = 16
-
-
-class JsonLines(logging.Formatter):
-    """Writes each record as one JSON object."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return a record as JSON."""
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        line: dict[str, Any] = {
-            "time": f"{stamp}.{int(record.msecs):03d}Z",
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-            **{key: value for key, value in vars(record).items() if key not in PLAIN},
-        }
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=True, default=str)
 
 
 def check_settings(settings: Settings) -> None:
@@ -69,19 +48,28 @@ def serve(folders: list[Path], settings: Settings, listening: Callable[[str], No
     if settings.threads:
         torch.set_num_threads(settings.threads)
     opened = _listen(settings)
-    _log_to_stderr()
     sys.setswitchinterval(SWITCH_SECONDS)
-    config = uvicorn.Config(
-        Service(folders, settings).app, log_config=None, access_log=False, server_header=False, proxy_headers=False,
-        timeout_keep_alive=30, timeout_graceful_shutdown=SECONDS_TO_FINISH, lifespan="on", ws="none",
-    )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(server_config(Service(folders, settings)))
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # until the server has its own handler, and after its end, when it raises the signal once more
+        signal.signal(number, stop)
     host, port = opened.getsockname()[:2]
     listening(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
-    for stop in (signal.SIGTERM, signal.SIGINT):
-        # the server stops by its own handler, and then raises the signal once more for ours
-        signal.signal(stop, lambda *_: None)
-    server.run([opened])
+    with log_to_stderr():
+        server.run([opened])
+
+
+def server_config(service: Service) -> uvicorn.Config:
+    """Return how the service is spoken to."""
+    return uvicorn.Config(
+        service.app, http=bounded_protocol(service.metrics), log_config=None, access_log=False, server_header=False,
+        proxy_headers=False, timeout_keep_alive=30, timeout_graceful_shutdown=SECONDS_TO_FINISH, lifespan="on",
+        ws="none",
+    )  # fmt: skip
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -99,12 +87,3 @@ def _listen(settings: Settings) -> socket.socket:
             f"{settings.host}:{settings.port} cannot be listened on: {reason}; choose another --port or --host"
         ) from None
     return opened
-
-
-def _log_to_stderr() -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    for name in ("foretime.service", "uvicorn"):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO if name == "foretime.service" else logging.WARNING)

@@ -14,9 +14,15 @@ MOST_QUESTIONS = 100
 """Questions in one batch."""
 BATCHES_AT_ONCE = 8
 """Batches under way; further ones are refused, because their answers are held until all are there."""
+SUGGESTIONS_IN_BATCH = 10
+"""Unknown names of one batch for which the nearest ones are looked up."""
+JOB_SECONDS = 0.5
+"""How long questions that are asked together may keep the models, as far as that can be known before."""
 MOST_NAMES = 200
 MOST_RULES = 200
 MOST_GROUNDINGS = 100
+GROUNDING_SECONDS = 1.0
+"""How long groundings of a rule are looked for; meanwhile nothing else is looked up."""
 MOST_FACTS = 500
 MOST_BINS = 400
 MOST_OFFSET = 1_000_000
@@ -24,6 +30,12 @@ MOST_RUNS = 32
 """Runs that are held in memory at once."""
 BODY_BYTES = 256 * 1024
 URL_BYTES = 8 * 1024
+HEAD_BYTES = 32 * 1024
+"""What comes before the body: the address and all headers."""
+HEAD_SECONDS = 10.0
+"""How long the head of a request may take to arrive; also how long a new connection may be silent."""
+MOST_CONNECTIONS = 800
+"""Connections, whoever holds them; a process may often open no more than 1024 files."""
 BODY_SECONDS = 10.0
 """How long the body of a request may take to arrive."""
 REQUESTS_AT_ONCE = 512

@@ -1,0 +1,48 @@
+"""`foretime serve` as a process: stopped at once, and with a log that nobody reads."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+REQUESTS = 700
+"""Their lines in the log are more than the 64 KiB that a pipe holds."""
+
+
+@pytest.fixture
+def unread(runs_folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process of whose log only the first line has been read."""
+    words = [sys.executable, "-m", "foretime", "serve", str(runs_folder / "small"), "--port", "0"]
+    running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, bufsize=1)
+    yield running
+    if running.poll() is None:
+        running.kill()
+        running.wait(10)
+
+
+def address(running: subprocess.Popen[str]) -> str:
+    assert running.stderr is not None
+    line = running.stderr.readline()
+    assert "listens on" in line
+    return line.split()[-1]
+
+
+def test_a_process_can_be_stopped_as_soon_as_it_has_told_its_address(unread: subprocess.Popen[str]):
+    address(unread)
+    unread.send_signal(signal.SIGTERM)
+    assert unread.wait(30) == 0
+
+
+def test_a_log_that_nobody_reads_stops_nothing(unread: subprocess.Popen[str]):
+    with httpx.Client(base_url=address(unread), timeout=20) as client:
+        for _ in range(REQUESTS):
+            assert client.get("/").status_code == 200
+    begun = time.monotonic()
+    unread.send_signal(signal.SIGTERM)
+    assert unread.wait(30) == 0
+    assert time.monotonic() - begun < 20
