@@ -62,7 +62,6 @@ def main() -> None:
     if not arguments.quick:
         bench.families()
         bench.sizes()
-    write_json(RESULTS / f"combiner_{arguments.run.name}.json", bench.found)
 
 
 class Bench:
@@ -144,6 +143,7 @@ class Bench:
         kind = kinds_of(self.valid.facts, self.dataset)
         kinds = {label: round(float(np.mean(1 / ranks[kind == k])), 4) for k, label in enumerate(KINDS)}
         self.found[name] = {"valid_mrr": round(float(np.mean(1 / ranks)), 4), "kinds": kinds}
+        write_json(RESULTS / f"combiner_{self.found['run']}.json", self.found)  # after each: all of them take long
         print(f"{name:60} {self.found[name]['valid_mrr']:.4f}  ({time.monotonic() - began:.0f} s)", flush=True)
 
 
