@@ -110,7 +110,7 @@ def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkey
 def test_tables_show_the_first_stage_and_the_kinds_of_evidence(
     staged: dict[str, Staged], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(tables.console, "width", 120)
     report = staged["fold"].run.report()
     tables.print_reports({split: report[split] for split in ("valid", "test")})
     lines = capsys.readouterr().out.splitlines()
