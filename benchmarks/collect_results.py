@@ -148,6 +148,7 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
         "",
         *_stages_section(kept),
         *_combiner_section(),
+        *_service_section(),
         *_ablation_section(),
         *_commonsense_section(),
         *_rule_weight_section(),
@@ -212,6 +213,42 @@ def _combiner_section() -> list[str]:
             *(f"| {name} | {found['valid_mrr']:.4f} |" for name, found in result.items() if isinstance(found, dict)),
             "",
         ]
+    return lines
+
+
+def _service_section() -> list[str]:
+    """Return what the service carries, and what becomes of four times that."""
+    load = _benchmark("service_load")
+    if not load:
+        return []
+    lines = [
+        "## What the service carries",
+        "",
+        f"`{load['run']}` on {load['cores']} cores, asked by a second process that keeps its connections "
+        "(`benchmarks/service_load.py`); milliseconds.",
+        "",
+        "| asked | clients | requests a second | p50 | p95 | p99 | waiting | model | HTTP and JSON | together |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    kinds = {"complete_one_by_one": "complete, one by one", "complete": "complete", "explain": "explain"}
+    for kind, words in kinds.items():
+        for clients, found in load[kind].items():
+            spent = found["time"]
+            lines.append(
+                f"| {words} | {clients} | {found['requests_per_second']} | {found['p50_ms']} | {found['p95_ms']} "
+                f"| {found['p99_ms']} | {spent['waiting_ms']} | {spent['model_ms']} | {spent['http_and_json_ms']} "
+                f"| {spent['questions_together']} |"
+            )
+    over = load["overload"]
+    lines += [
+        "",
+        f"Questions that come together are ranked together, which brings {load['gathering_ratio']} times as many requests a "
+        f"second. Asked {over['sent_per_second']:.0f} questions a second, {over['sent_times_what_is_carried']} times what it "
+        f"carries, it answers {over['answered']['requests_per_second']} a second (p50 {over['answered']['p50_ms']} ms) and "
+        f"refuses the others by 503: {over['statuses']}, other statuses {over['other_statuses'] or 'none'}, refusals "
+        f"without Retry-After {over['503_without_retry_after']}, broken connections {over['broken_connections']}.",
+        "",
+    ]
     return lines
 
 

@@ -30,7 +30,7 @@ QUIET = [
     "--lang=en-GB",
 ]
 SECONDS_TO_LOAD = 120
-WAIT = 20_000
+WAIT = 60_000
 """Milliseconds that anything may take to appear, on a busy machine."""
 WATCH_JUMPS = """
 window.moved = 0;

@@ -87,10 +87,9 @@ def test_what_a_run_said_is_kept_until_it_is_loaded_anew(explorer: Explorer, run
 def test_late_view_does_not_replace_the_one_gone_to_since(explorer: Explorer, run: str) -> None:
     page = explorer.open(f"/runs/{run}")
     held: list[Any] = []
-    page.route("**/api/v1/runs", held.append)
+    page.route("**/api/v1/runs", lambda route: held.append(route), times=1)
     page.locator("#places").get_by_role("link", name="Report").click()
     page.wait_for_selector("main > .skeleton")
-    page.unroute("**/api/v1/runs")
     page.locator("#places").get_by_role("link", name="Rules").click()
     page.get_by_role("heading", name="Rules", exact=True).wait_for()
     for route in held:
