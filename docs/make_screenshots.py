@@ -1,6 +1,6 @@
 """Makes the screenshots of the README: the answers to a question, and why the first of them.
 
-    python docs/make_screenshots.py runs/icews14-lcge-evidence-valid \
+    python docs/make_screenshots.py runs/icews14-lcge-evidence-oof \
         --subject "Barack Obama" --predicate "Make a visit" --time 2014-11-10
 
 serves the run, opens the page in Chromium, and writes docs/explorer-answers.png and docs/explorer-why.png. Without a
