@@ -192,8 +192,10 @@ def test_rules_are_filtered_and_grounded(explorer: Explorer, run: str) -> None:
 
 def test_no_rule_fits_and_the_way_back(explorer: Explorer, run: str) -> None:
     page = explorer.open(f"/runs/{run}/rules", min_support="1000000")
+    assert page.locator(".rule").count() == 0
     page.get_by_role("link", name="show all rules").click()
     page.wait_for_selector(".rule")
+    assert "min_support" not in page.url
 
 
 def test_report_has_metrics_by_predicate_and_curves(explorer: Explorer, run: str) -> None:

@@ -59,6 +59,7 @@ def test_service_tells_what_it_can_be_asked(explorer: Explorer, run: str) -> Non
     page = explorer.open(f"/runs/{run}")
     page.locator(".bar").get_by_role("link", name="API").click()
     page.wait_for_url("**/api/v1/docs")
+    assert "/api/v1/runs/{run}/complete" in page.locator("body").inner_text()
 
 
 def test_token_is_asked_for_and_opens_twins(browser: Any, evidence_run: Path) -> None:
