@@ -66,8 +66,9 @@ def differences(line: Line) -> str:
     row = (line.finished or line.rows)[0]
     if not line.finished:
         return f"{row['status']} after {row['epochs']} epochs, test not ranked"
+    rank = "" if row["model"] == "rules" else f"rank {row['rank']}, "  # rules have no embeddings
     facts = {
-        f"rank {row['rank']}, {row['epochs']} epochs": True,
+        f"{rank}{row['epochs']} epochs": True,
         f"still rising (+{row['last_gain'] or 0:.3f} in its last quarter)": row["converged"] is False,
         "too few evaluations to tell whether it has converged": row["converged"] is None,
         f"{len(line.finished)} seeds": len(line.finished) > 1,

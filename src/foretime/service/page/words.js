@@ -15,6 +15,11 @@ export const PATTERNS = {
   static: "without time",
 };
 
+/** Return an event as children of an element: when, who, what and to whom. */
+export function eventWords(event, when) {
+  return [h("b", {}, when), " ", event.subject, " ", h("em", {}, event.predicate), " ", event.object];
+}
+
 /** Return a number with as many decimals as a reader can use. */
 export function number(value, sign = false) {
   const text = Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 10 ? 2 : 3);

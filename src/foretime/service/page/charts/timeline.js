@@ -2,7 +2,7 @@
 
 import { drawn, h, replace, s } from "../dom.js";
 import { humanTime, humanWhen, isDated, lastPosition, position, ticks } from "../times.js";
-import { count, counted } from "../words.js";
+import { count, counted, eventWords } from "../words.js";
 import { shape } from "./marks.js";
 import { walk } from "./walking.js";
 
@@ -163,16 +163,7 @@ function markOf(event, x, y, tell) {
 function wordsOf(event) {
   const role = event.own ? "the fact asked about" : event.mark;
   const notes = [event.used && "grounds a reason", event.split && `in ${event.split}`].filter(Boolean).join(", ");
-  return [
-    h("b", {}, humanWhen(event)),
-    " ",
-    event.subject,
-    " ",
-    h("em", {}, event.predicate),
-    " ",
-    event.object,
-    h("small", {}, ` ${role}${notes && `, ${notes}`}`),
-  ];
+  return [...eventWords(event, humanWhen(event)), h("small", {}, ` ${role}${notes && `, ${notes}`}`)];
 }
 
 /** Return how many events lie before and after a window, in words; none if there are none. */

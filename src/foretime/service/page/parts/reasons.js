@@ -7,7 +7,7 @@ import { signedBar } from "../charts/split_bar.js";
 import { h } from "../dom.js";
 import { keepShown, shown } from "../navigation.js";
 import { humanTime, withHumanTimes } from "../times.js";
-import { count, counted, number, percent, readRule, ruleSentence } from "../words.js";
+import { count, counted, eventWords, number, percent, readRule, ruleSentence } from "../words.js";
 
 const DRAWN = 6;
 
@@ -100,13 +100,7 @@ function eventList(events) {
         h(
           "span",
           {},
-          h("b", {}, humanTime(event.time, true)),
-          " ",
-          event.subject,
-          " ",
-          h("em", {}, event.predicate),
-          " ",
-          event.object,
+          eventWords(event, humanTime(event.time, true)),
           h("small", {}, ` ${event.mark}${event.end ? `, of the ${event.end}` : ""}`),
         ),
       ),

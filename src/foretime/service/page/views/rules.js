@@ -7,7 +7,7 @@ import { combobox } from "../parts/combobox.js";
 import { chooser, heading, jsonLink, pages, section } from "../parts/frame.js";
 import { empty, later, lines } from "../parts/states.js";
 import { humanTime } from "../times.js";
-import { PATTERNS, count, counted, percent, ruleSentence } from "../words.js";
+import { PATTERNS, count, counted, eventWords, percent, ruleSentence } from "../words.js";
 
 const SORTS = [
   ["confidence", "confidence"],
@@ -216,13 +216,7 @@ function groundings({ groundings: found, note }, misses) {
               "li",
               { class: event.role },
               h("span", { class: "role" }, event.role === "head" ? "then" : "if"),
-              h("b", {}, humanTime(event.time, true)),
-              " ",
-              event.subject,
-              " ",
-              h("em", {}, event.predicate),
-              " ",
-              event.object,
+              eventWords(event, humanTime(event.time, true)),
             ),
           ),
         ),
