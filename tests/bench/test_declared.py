@@ -42,6 +42,15 @@ def test_a_list_gives_one_run_for_each_seed_with_its_own_settings(tmp_path: Path
     assert [run.name for run in read_list(bench.path, ["*-3", "large-?"]).planned] == ["small-3", "large-0"]
 
 
+def test_threads_of_a_list_go_before_those_of_a_configuration_and_train_the_same(tmp_path: Path):
+    entries = '[[run]]\nconfig = "small.toml"\nsettings = { "training.threads" = 3 }'
+    own = read_list(write_list(tmp_path, entries)).planned[0]
+    listed = read_list(write_list(tmp_path, entries, budget="threads = 2"))
+    asked = read_list(listed.path, threads=1).planned[0]
+    assert [run.config.training.threads for run in (own, listed.planned[0], asked)] == [3, 2, 1]
+    assert own.hash == listed.planned[0].hash == asked.hash
+
+
 FAULTS = {
     '[[run]]\nconfig = "none.toml"\n[[run]]\nconfig = "neither.toml"': r"list\.toml: run 1: config = 'none\.toml': "
     r"there is no file .*none\.toml; write it, or take the run out of the list\n.*run 2: config = 'neither\.toml'",

@@ -99,9 +99,11 @@ class Explorer:
         return self.settle()
 
     def settle(self) -> Any:
-        """Wait until nothing on the page is being loaded."""
+        """Wait until nothing on the page is being loaded, and what draws itself for its width has done so."""
         self.page.wait_for_selector("main h1, main .state")
         self.page.wait_for_selector("[aria-busy]", state="detached")
+        # sizes are told between one frame and the next
+        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))")
         return self.page
 
     def picture(self, name: str) -> None:

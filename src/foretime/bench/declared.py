@@ -27,6 +27,8 @@ class BudgetSection(Section):
     """Seconds that a run may take, over all the times that it goes on; 0 for as long as it takes."""
     seconds_in_all: float = Field(default=0.0, ge=0.0)
     """Seconds that one call may take; 0 for as long as it takes."""
+    threads: int = Field(default=0, ge=0)
+    """Threads of each run; 0 for what its configuration says."""
 
 
 class EntrySection(Section):
@@ -79,15 +81,21 @@ class BenchList:
         return self.runs / f"{planned.name}-{planned.hash[:8]}"
 
 
-def read_list(path: Path | str, only: list[str] | None = None) -> BenchList:
-    """Return the list in a TOML file, or only the runs whose names match one of the patterns, such as `icews14-*`."""
+def read_list(path: Path | str, only: list[str] | None = None, threads: int | None = None) -> BenchList:
+    """Return the list in a TOML file, or only the runs whose names match one of the patterns, such as `icews14-*`.
+
+    `threads` takes the place of the list's.
+    """
     path = Path(path)
     found = read_sections(path)
+    threads = found.bench.threads if threads is None else threads
     entries = [(number, entry) for number, entry in enumerate(found.run, start=1) if _wanted(entry, only)]
     if not entries:
         raise ConfigError(f"{path}: no run matches {', '.join(only or [])}; foretime bench status {path} names them")
     _check_files(path, entries)
-    planned = [run for number, entry in entries for run in _plan(path, number, entry) if _matches(run.name, only)]
+    planned = [
+        run for number, entry in entries for run in _plan(path, number, entry, threads) if _matches(run.name, only)
+    ]
     names = [run.name for run in planned]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -125,13 +133,15 @@ def _check_files(path: Path, entries: list[tuple[int, EntrySection]]) -> None:
         raise ConfigError("\n".join(missing))
 
 
-def _plan(path: Path, number: int, entry: EntrySection) -> list[Planned]:
+def _plan(path: Path, number: int, entry: EntrySection, threads: int) -> list[Planned]:
     """Return one run for each seed."""
     base = read_config(path.parent / entry.config)
     place = f"{path}: run {number}: "
     planned = []
     for name, seed in zip(run_names(entry), entry.seeds, strict=True):
-        changes = {**entry.settings, "training.seed": seed} | ({"data.path": entry.data} if entry.data else {})
+        changes = {**entry.settings, "training.seed": seed}
+        changes |= {"data.path": entry.data} if entry.data else {}
+        changes |= {"training.threads": threads} if threads else {}
         config = changed_config(base, changes, place)
         if not config.data.path:
             raise ConfigError(f'{place}neither data nor the configuration names a graph; write data = "icews14"')

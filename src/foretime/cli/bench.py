@@ -27,6 +27,7 @@ PerRun = Annotated[
 InAll = Annotated[
     float | None, typer.Option("--seconds-in-all", help="The budget of this call; default: the list's.", min=0)
 ]
+Threads = Annotated[int | None, typer.Option(help="The threads of each run; default: the list's.", min=1)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
 
@@ -36,12 +37,13 @@ def run(
     only: Only = None,
     seconds_per_run: PerRun = None,
     seconds_in_all: InAll = None,
+    threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
     """Train what is left of a list, one run after the other; call again to go on."""
     from foretime.bench.running import run_list, standings
 
-    bench = _read(runs, only, seconds_per_run, seconds_in_all)
+    bench = _read(runs, only, seconds_per_run, seconds_in_all, threads)
     run_list(bench, lambda text: typer.echo(text, err=True))
     _report(bench, standings(bench), as_json)
 
@@ -86,12 +88,18 @@ def add(
         typer.echo(f"{row['name']}: {summary(row)}", err=True)
 
 
-def _read(runs: Path, only: list[str] | None, per_run: float | None = None, in_all: float | None = None) -> BenchList:
+def _read(
+    runs: Path,
+    only: list[str] | None,
+    per_run: float | None = None,
+    in_all: float | None = None,
+    threads: int | None = None,
+) -> BenchList:
     from dataclasses import replace
 
     from foretime.bench.declared import read_list
 
-    bench = read_list(runs, only)
+    bench = read_list(runs, only, threads)
     return replace(
         bench,
         seconds_per_run=bench.seconds_per_run if per_run is None else per_run,
