@@ -1,6 +1,7 @@
 """Files of results, curves, and the tables that are made of them."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
         path.write_text(json.dumps(result("a", 0.5)) + "\n" + bad + "\n", encoding="utf-8")
         with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench; mend the line"):
             read_rows(path)
+
+
+def test_results_that_are_written_side_by_side_are_all_kept(tmp_path: Path):
+    path = tmp_path / "results.jsonl"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: write_row(path, result(f"run-{number}", 0.5)), range(40)))
+    assert {row["name"] for row in read_rows(path)} == {f"run-{number}" for number in range(40)}
 
 
 def test_a_finished_run_can_be_put_among_the_results(small_run: Path, tmp_path: Path):

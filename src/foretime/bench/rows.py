@@ -11,7 +11,7 @@ from foretime import __version__
 from foretime.bench.curve import curve_of, has_converged, last_gain
 from foretime.bench.provenance import Provenance
 from foretime.errors import DataError, RunError
-from foretime.files import write_text
+from foretime.files import hold, write_text
 from foretime.training import RunFolder
 from foretime.training.checkpoint import read_progress
 from foretime.training.conclusion import is_concluded
@@ -50,14 +50,15 @@ def read_rows(path: Path) -> list[Row]:
 
 def write_row(path: Path, row: Row) -> None:
     """Put a result in the place of that of the same name, or behind the others."""
-    rows = read_rows(path)
-    places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
-    if places:
-        rows[places[0]] = row
-    else:
-        rows.append(row)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in rows))
+    with hold(path.parent):  # calls side by side write into one file
+        rows = read_rows(path)
+        places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
+        if places:
+            rows[places[0]] = row
+        else:
+            rows.append(row)
+        write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in rows))
 
 
 def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: Provenance | None = None) -> Row:
