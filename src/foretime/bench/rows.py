@@ -13,7 +13,7 @@ from foretime.bench.provenance import Provenance
 from foretime.errors import DataError, RunError
 from foretime.files import hold, write_text
 from foretime.training import RunFolder
-from foretime.training.checkpoint import read_progress
+from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.conclusion import is_concluded
 from foretime.training.identity import config_hash
 from foretime.training.second_stage import fitted_on
@@ -65,7 +65,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     """Return the result of a run as it stands; what it has not reached yet is empty."""
     config, dataset, curve = run.config(), run.dataset(), curve_of(run.trace())
     report = run.report() if is_concluded(run, dataset) else {}
-    progress = read_progress(run.last_file) if run.last_file.exists() else None
+    progress = _progress(run.last_file)
     epochs = report.get("epochs") or (progress.epoch - (0 if progress.finished else 1) if progress else 0)
     done = ending.status == "finished"
     out_of_patience = done and epochs < config.training.epochs
@@ -91,7 +91,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "epochs": epochs,
         "planned_epochs": config.training.epochs,
         "best_epoch": progress.best_epoch if progress else 0,
-        "training_seconds": round(progress.seconds, 1) if progress else 0.0,
+        "training_seconds": round(training_seconds(run), 1),
         "seconds": round(ending.seconds, 1),
         "peak_memory_mb": report.get("peak_memory_mb"),
         "converged": has_converged(curve, out_of_patience) if done else None,
@@ -102,13 +102,26 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     }
 
 
+def training_seconds(run: RunFolder) -> float:
+    """Return how long the first stages of a run have trained: its own, and those that leave a part of train out."""
+    found = (_progress(file) for file in (run.last_file, *run.path.glob("fold-*/last.safetensors")))
+    return sum(progress.seconds for progress in found if progress)
+
+
+def _progress(file: Path) -> Progress | None:
+    """Return what a checkpoint says, nothing if it is not there or damaged."""
+    try:
+        return read_progress(file)
+    except RunError:
+        return None
+
+
 def row_of_finished(run: RunFolder, name: str | None = None) -> Row:
     """Return the result of a run that was finished without a list; which commit made it is not known."""
     config = run.config()
     if not is_concluded(run, run.dataset()):
         raise RunError(f"{run.path}: the run is not finished; go on with foretime train --resume {run.path}")
-    seconds = run.report()["training_seconds"]
-    return row_of(name or f"{run.path.name}-{config.training.seed}", run, Ending("finished", seconds))
+    return row_of(name or f"{run.path.name}-{config.training.seed}", run, Ending("finished", training_seconds(run)))
 
 
 def _metrics(split: dict[str, Any] | None) -> dict[str, Any] | None:
