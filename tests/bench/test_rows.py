@@ -48,7 +48,8 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
         write_row(path, row)
     assert [(row["name"], row["test"]["mrr"]) for row in read_rows(path)] == [("a", 0.7), ("b", 0.6)]
     assert read_rows(tmp_path / "none.jsonl") == []
-    for bad in ("{", "[]", '{"name": "a"}'):
+    half = json.dumps({key: value for key, value in result("a", 0.5).items() if key != "parameters"})
+    for bad in ("{", "[]", '{"name": "a"}', '{"name": "a", "config_hash": "b", "status": "failed"}', half):
         path.write_text(json.dumps(result("a", 0.5)) + "\n" + bad + "\n", encoding="utf-8")
         with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench; mend the line"):
             read_rows(path)
@@ -88,8 +89,8 @@ def test_the_printed_figures_are_all_there():
 
 def test_seeds_are_put_together_and_reasons_come_from_the_rows():
     rows = [
-        result("a", 0.5),
-        result("b", 0.6, seed=1),
+        result("a-0", 0.5),
+        result("a-1", 0.6, seed=1),
         result("c", 0.7, evidence=True, combiner="valid"),
         result("d", 0.4, model="complex", converged=False, last_gain=0.0123),
         result("e", 0.4, model="transe", status="over budget", test=None, epochs=7),
@@ -106,6 +107,44 @@ def test_seeds_are_put_together_and_reasons_come_from_the_rows():
     assert said[3] == "over budget after 7 epochs, test not ranked"
     assert "too few evaluations to tell" in said[4]
     assert "filter `exact`" in said[4]
+
+
+def test_only_seeds_differ_in_a_line():
+    rows = [
+        result("plain-0", 0.5, seedless_hash="p"),
+        result("hot-0", 0.1, seedless_hash="h"),
+        result("plain-again-1", 0.6, seed=1, seedless_hash="p", converged=False, last_gain=0.01, epochs=20),
+        result("plain-2", 0.9, seed=2),  # of an earlier version
+        result("plain-3", 0.0, seed=3, seedless_hash="p", status="failed", test=None),
+    ]
+    plain, hot = lines_of(rows)
+    assert [row["name"] for row in plain.rows] == ["plain-0", "plain-again-1", "plain-2", "plain-3"]
+    assert (plain.title, hot.title) == ("LCGE (plain)", "LCGE (hot)")
+    said = differences(plain).split("; ")
+    assert said[:3] == ["runs `plain`", "rank 200, 20–30 epochs", "still rising (+0.010 in its last quarter)"]
+    assert said[3:5] == ["3 seeds", "1 more not finished"]
+    other = [*rows[:1], {**rows[2], "data_fingerprint": "another graph of this name"}]
+    assert len(lines_of(other)) == 2
+
+
+def test_variants_are_told_apart_and_shown_on_any_graph():
+    rows = [
+        result("a", 0.6, seedless_hash="a"),
+        result("b", 0.5, seedless_hash="b", rank=100),
+        result("c", 0.4, variant="-TIS"),
+        result("d", 0.3, variant="-TIS", model="tntcomplex"),
+        result("e", 0.3, variant="+more", data="mine", valid=None),
+        result("f", 0.2, data="mine"),
+    ]
+    table4 = page(rows, "results.jsonl", {}).split("## Ablation")[1].split("## Cost")[0].splitlines()
+    starts = [line.split(" | ")[:3] for line in table4 if line.startswith("| ") and not line.startswith("| ---")]
+    assert [cells for cells in starts if cells[0] != "| model"] == [
+        ["| LCGE", "0.667", "0.600"], ["| LCGE", "0.667", "0.500"], ["| -RGPR", "0.663", ""],
+        ["| -TIS", "0.621", "0.400"],
+        ["| TNTComplEx -TIS", "–", "0.300"], ["| LCGE", "–", "0.200"], ["| +more", "–", "0.300"],
+    ]  # fmt: skip
+    assert "### mine, ablation" in table4
+    assert any("rank 100" in line and "runs `b`" in line for line in table4)
 
 
 def test_the_page_sets_results_beside_what_is_printed():

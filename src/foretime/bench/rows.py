@@ -15,11 +15,19 @@ from foretime.files import hold, write_text
 from foretime.training import RunFolder
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.conclusion import is_concluded
-from foretime.training.identity import config_hash
+from foretime.training.identity import config_hash, seedless_hash
 from foretime.training.second_stage import fitted_on
 
 Row = dict[str, Any]
 Status = Literal["finished", "over budget", "interrupted", "failed"]
+ALWAYS = frozenset(
+    ("name", "model", "variant", "data", "seed", "config_hash", "status", "epochs", "seconds", "curve", "valid", "test")
+)
+IF_FINISHED = frozenset((
+    "rank", "filter", "evidence", "combiner", "parameters", "converged", "last_gain", "training_seconds",
+    "peak_memory_mb",
+))  # fmt: skip
+"""What a result has: other keys may be missing in those of other versions."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +47,17 @@ def read_rows(path: Path) -> list[Row]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             row = json.loads(line)
-            complete = isinstance(row, dict) and {"name", "config_hash", "status"} <= set(row)
+            complete = isinstance(row, dict) and _needed(row) <= set(row)
         except ValueError:
             complete = False
         if not complete:
             raise DataError(f"{path}:{number}: not a result of foretime bench; mend the line or remove it")
         rows.append(row)
     return rows
+
+
+def _needed(row: Row) -> frozenset[str]:
+    return ALWAYS | IF_FINISHED if row.get("status") == "finished" else ALWAYS
 
 
 def write_row(path: Path, row: Row) -> None:
@@ -77,6 +89,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "data_fingerprint": dataset.fingerprint(),
         "seed": config.training.seed,
         "config_hash": config_hash(config),
+        "seedless_hash": seedless_hash(config),
         "status": ending.status,
         "note": ending.note,
         "version": report.get("machine", {}).get("foretime", __version__),

@@ -14,6 +14,7 @@ from foretime.bench.provenance import Provenance, provenance
 from foretime.bench.rows import Ending, Row, read_rows, row_of, training_seconds, write_row
 from foretime.errors import Interrupted, RunError
 from foretime.training import RunFolder
+from foretime.training.identity import seedless_hash
 
 State = Literal["done", "over budget", "training", "to go on", "failed", "changed", "to do"]
 """`changed`: there is a result, of another configuration. `to go on`: it has begun and was not finished.
@@ -121,7 +122,8 @@ def _result(planned: Planned, folder: Path, ending: Ending, made: Provenance) ->
     return {
         "name": planned.name, "model": config.model.name, "variant": planned.variant,
         "data": Path(config.data.path).name.split(".")[0],
-        "seed": config.training.seed, "config_hash": planned.hash, "status": ending.status, "note": ending.note,
+        "seed": config.training.seed, "config_hash": planned.hash,
+        "seedless_hash": seedless_hash(config), "status": ending.status, "note": ending.note,
         "commit": made.commit, "epochs": 0, "seconds": round(ending.seconds, 1), "curve": [], "valid": None,
         "test": None,
     }  # fmt: skip
