@@ -1,6 +1,7 @@
 """Files of results, curves, and the tables that are made of them."""
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from foretime.bench.curve import Point, curve_of, has_converged, last_gain
 from foretime.bench.grouping import differences, lines_of
 from foretime.bench.page import page, write_page
 from foretime.bench.published import published
-from foretime.bench.rows import read_rows, row_of_finished, write_row
-from foretime.errors import DataError, RunError
+from foretime.bench.rows import add_finished, read_rows, row_of_finished, write_row
+from foretime.errors import ConfigError, DataError, RunError
 from foretime.training import RunFolder
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +73,23 @@ def test_a_finished_run_can_be_put_among_the_results(small_run: Path, tmp_path: 
         (tmp_path / "run" / name).write_bytes((small_run / name).read_bytes())
     with pytest.raises(RunError, match="the run is not finished; go on with foretime train --resume"):
         row_of_finished(RunFolder(tmp_path / "run"))
+
+
+def test_two_runs_do_not_take_one_place_among_the_results(small_run: Path, tmp_path: Path):
+    results, copy = tmp_path / "results.jsonl", Path(shutil.copytree(small_run, tmp_path / small_run.name))
+    with pytest.raises(ConfigError, match="two runs would be called small-0; add one of them with another --name"):
+        add_finished(results, [RunFolder(small_run), RunFolder(copy)])
+    assert not results.exists()
+    add_finished(results, [RunFolder(small_run)])
+    add_finished(results, [RunFolder(small_run)], variant="-TIS")
+    add_finished(results, [RunFolder(copy)], name="other")
+    assert [(row["name"], row["variant"]) for row in read_rows(results)] == [
+        ("small-0", ""), ("small-TIS-0", "-TIS"), ("other-0", ""),
+    ]  # fmt: skip
+    write_row(results, result("small-0", 0.5))
+    ((row, old),) = add_finished(results, [RunFolder(small_run)])
+    assert (row["name"], old["config_hash"]) == ("small-0", "ab")
+    assert add_finished(results, [RunFolder(small_run)]) == [(row, None)]
 
 
 def test_the_printed_figures_are_all_there():

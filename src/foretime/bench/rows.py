@@ -10,7 +10,7 @@ from typing import Any, Literal
 from foretime import __version__
 from foretime.bench.curve import curve_of, has_converged, last_gain
 from foretime.bench.provenance import Provenance
-from foretime.errors import DataError, RunError
+from foretime.errors import ConfigError, DataError, RunError
 from foretime.files import hold, write_text
 from foretime.training import RunFolder
 from foretime.training.checkpoint import Progress, read_progress
@@ -129,12 +129,30 @@ def _progress(file: Path) -> Progress | None:
         return None
 
 
-def row_of_finished(run: RunFolder, name: str | None = None) -> Row:
+def row_of_finished(run: RunFolder, name: str = "", variant: str = "") -> Row:
     """Return the result of a run that was finished without a list; which commit made it is not known."""
     config = run.config()
     if not is_concluded(run, run.dataset()):
         raise RunError(f"{run.path}: the run is not finished; go on with foretime train --resume {run.path}")
-    return row_of(name or f"{run.path.name}-{config.training.seed}", run, Ending("finished", training_seconds(run)))
+    ending = Ending("finished", training_seconds(run))
+    return row_of(f"{name or run.path.resolve().name + variant}-{config.training.seed}", run, ending, variant)
+
+
+def add_finished(path: Path, runs: list[RunFolder], name: str = "", variant: str = "") -> list[tuple[Row, Row | None]]:
+    """Put runs among the results; return each with the one of another configuration whose place it has taken."""
+    rows = [row_of_finished(run, name, variant) for run in runs]
+    names = [row["name"] for row in rows]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"two runs would be called {', '.join(twice)}; add one of them with another --name")
+    before = {row["name"]: row for row in read_rows(path)}
+    for row in rows:
+        write_row(path, row)
+    olds = (before.get(row["name"]) for row in rows)
+    return [
+        (row, old if old and old["config_hash"] != row["config_hash"] else None)
+        for row, old in zip(rows, olds, strict=True)
+    ]
 
 
 def _metrics(split: dict[str, Any] | None) -> dict[str, Any] | None:
