@@ -54,6 +54,9 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
         path.write_text(json.dumps(result("a", 0.5)) + "\n" + bad + "\n", encoding="utf-8")
         with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench; mend the line"):
             read_rows(path)
+    path.write_bytes(json.dumps(result("a", 0.5)).encode() + b"\n\xff\xfe\n")
+    with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench"):
+        read_rows(path)
 
 
 def test_results_that_are_written_side_by_side_are_all_kept(tmp_path: Path):

@@ -196,7 +196,7 @@ def test_without_optuna_the_remedy_is_told(tuned, small_graph: Dataset, tmp_path
 
 
 FAULTS = {
-    "model.rnk = { choices = [4] }": r"tune\.toml: ranges\.model\.rnk|unknown key model\.rnk",
+    "model.rnk = { choices = [4] }": r"tune\.toml: ranges\.model\.rnk: unknown key model\.rnk",
     "modl.rank = { choices = [4] }": r"ranges\.modl\.rank: unknown section 'modl'; did you mean 'model'\?",
     "model.rank = { choices = [0] }": r"model\.rank = 0: should be greater",
     "model.rank = { low = 4 }": r"ranges\.model\.rank: give low and high, or choices",

@@ -44,7 +44,7 @@ def read_rows(path: Path) -> list[Row]:
     if not path.exists():
         return []
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):  # UTF-8, as JSON is
         try:
             row = json.loads(line)
             complete = isinstance(row, dict) and _needed(row) <= set(row)
