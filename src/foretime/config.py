@@ -294,8 +294,11 @@ def _explain(section: type[Section], problem: Any, place: str, prefix: str) -> s
         return f"{place}unknown key {key}{suggestion(path[-1], _known_keys(section, path[:-1]))}"
     if problem["type"] in ("model_type", "dict_type"):
         return f"{place}{key} = {problem['input']!r}: should be a table, [{key}]"
-    message = problem["msg"].removeprefix("Input should be ")
-    return f"{place}{key} = {problem['input']!r}: should be {message}"
+    if problem["type"] == "missing":
+        return f"{place}{key} is missing; write it"
+    kind, found, rest = problem["msg"].partition(" should ")  # of Input, List, String …
+    message = rest if found and " " not in kind else f"be {problem['msg']}"
+    return f"{place}{key} = {problem['input']!r}: should {message}"
 
 
 def _known_keys(section: type[Section], path: list[str]) -> list[str]:

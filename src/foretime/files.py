@@ -1,9 +1,14 @@
-"""Files that are whole or not there: every write goes to a temporary file first, which then takes the place."""
+"""Files that are whole or not there: every write goes to a temporary file first, which then takes the place.
+
+What is read, changed and written again is done while the folder is held, or another process would lose its change.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,3 +35,16 @@ def write_text(path: Path, content: str) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write a JSON file that people can read too, whole or not at all."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def hold(folder: Path, wait: bool = True) -> Iterator[None]:
+    """Hold a folder, so that no other process holds it; without waiting, one that does is a `BlockingIOError`."""
+    import fcntl  # only where something is held: there is none on Windows
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)

@@ -96,6 +96,13 @@ def test_only_runs_with_the_two_scores_can_be_audited(small_run: Path, tmp_path:
         audit(copy)
 
 
+def test_a_run_that_is_not_finished_is_not_audited(small_run: Path, tmp_path: Path):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    (copy / "report.json").unlink()
+    with pytest.raises(RunError, match="copy: the run is not finished; go on with foretime train --resume"):
+        audit(copy)
+
+
 def test_the_page_says_what_the_kept_figures_say():
     kept = json.loads((ROOT / "results" / "audit.json").read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Lists that are run: results, budgets, interruptions, and what is done is not done again."""
 
-import fcntl
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from bench_files import write_list
 
+from foretime.bench import running
 from foretime.bench.declared import BenchList, read_list
-from foretime.bench.process import train_in_process
-from foretime.bench.rows import read_rows
+from foretime.bench.process import only_here
+from foretime.bench.provenance import provenance
+from foretime.bench.rows import Ending, read_rows
 from foretime.bench.running import run_list, standings
-from foretime.errors import RunError
 from foretime.training import RunFolder
 
 TWO = """
@@ -97,7 +98,7 @@ def test_interrupted_then_over_budget_then_finished(tmp_path: Path):
     folder = bench.folder(bench.planned[0])
     process = bench_process(bench.path)
     wait_for_an_epoch(folder / "trace.jsonl")
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGHUP)  # its terminal was closed
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert f"stopped; go on with foretime bench run {bench.path}" in errors.decode()
@@ -127,14 +128,56 @@ def test_a_call_that_is_out_of_time_begins_nothing(tmp_path: Path):
     assert told == ["1 of 1: small-0: the 1e-09 seconds in all are over; call again to go on"]
 
 
-def test_two_processes_do_not_train_in_one_folder(tmp_path: Path):
-    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"'))
+def test_what_another_process_trains_is_skipped(tmp_path: Path):
+    bench, told = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"')), []
+    with only_here(bench.folder(bench.planned[0])) as lock:
+        assert lock is not None
+        assert [standing.state for standing in standings(bench)] == ["training"]
+        assert run_list(bench, told.append) == []
+    assert told == ["1 of 1: small-0: another process trains it, skipped"]
+    assert [standing.state for standing in standings(bench)] == ["to do"]
+    assert not list(bench.runs.iterdir())  # the lock is removed
+
+
+def test_a_run_that_another_call_has_finished_meanwhile_is_not_begun(finished, monkeypatch: pytest.MonkeyPatch):
+    bench, told = replace(finished[0], planned=finished[0].planned[1:]), []
+    rows = iter([[], read_rows(bench.results)])
+    monkeypatch.setattr(running, "read_rows", lambda path: next(rows))
+    assert run_list(bench, told.append) == []
+    assert told == ["1 of 1: small-7: done, skipped"]
+
+
+def test_the_budget_counts_what_a_killed_call_has_spent(finished, tmp_path: Path):
+    bench = replace(finished[0], planned=finished[0].planned[1:])
     folder = bench.folder(bench.planned[0])
-    folder.parent.mkdir()
-    with (folder.parent / f"{folder.name}.lock").open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        with pytest.raises(RunError, match="another process trains there; wait for it, or end it"):
-            train_in_process(bench.planned[0].config, folder)
+    trained = RunFolder(folder).report()["training_seconds"]
+    assert running._spent(None, folder) == pytest.approx(trained, abs=0.06)
+    assert running._spent({"seconds": 1000.0}, folder) == 1000.0
+    assert running._spent(None, tmp_path / "nothing") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("per_run", "in_all", "before", "left", "limit"),
+    [(0, 0, 5, 0, 0), (60, 0, 20, 0, 40), (60, 0, 60, 0, 1e-3), (60, 9, 20, 9, 9), (60, 90, 20, 90, 40)],
+)
+def test_a_budget_that_is_spent_is_not_one_without_end(
+    tmp_path: Path, per_run: float, in_all: float, before: float, left: float, limit: float
+):
+    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"'))
+    own = replace(bench, seconds_per_run=per_run, seconds_in_all=in_all)
+    assert running._limit(own, before, left) == limit
+
+
+@pytest.mark.parametrize("file", ["graph.json", "last.safetensors"])
+def test_a_run_with_a_damaged_file_has_failed_and_stops_nothing(finished, tmp_path: Path, file: str):
+    bench = finished[0]
+    planned = bench.planned[1]
+    copy = Path(shutil.copytree(bench.folder(planned), tmp_path / "copy"))
+    (copy / "report.json").unlink()
+    (copy / file).write_bytes(b"half")
+    row = running._result(planned, copy, Ending("failed", 3.0, "exit code 2"), provenance())
+    assert (row["name"], row["status"], row["note"], row["test"]) == ("small-7", "failed", "exit code 2", None)
+    assert running.summary(row).endswith(", 3 s (exit code 2)")
 
 
 def test_a_result_survives_as_json(finished):

@@ -55,12 +55,15 @@ FAULTS = {
     '[[run]]\nconfig = "none.toml"\n[[run]]\nconfig = "neither.toml"': r"list\.toml: run 1: config = 'none\.toml': "
     r"there is no file .*none\.toml; write it, or take the run out of the list\n.*run 2: config = 'neither\.toml'",
     '[[run]]\nconfg = "small.toml"': r"list\.toml: unknown key run\.0\.confg",
-    '[[run]]\nconfig = "small.toml"\nseeds = []': r"run\.0\.seeds = \[\]: should",
-    '[[run]]\nconfig = "small.toml"\nvariant = "a b"': r"run\.0\.variant = 'a b'",
-    '[[run]]\nconfig = "small.toml"\nsettings = { "model.rnk" = 3 }': "unknown key model.rnk",
+    '[[run]]\nconfig = "small.toml"\nseeds = []': r"run\.0\.seeds = \[\]: should have at least 1 item",
+    '[[run]]\nconfig = "small.toml"\nvariant = "a b"': r"run\.0\.variant = 'a b': should match pattern",
+    '[[runs]]\nconfig = "small.toml"': r"list\.toml: run is missing; write it\n.*unknown key runs; did you mean 'run'",
+    '[[run]]\nconfig = "small.toml"\nsettings = { "model.rnk" = 3 }': r"list\.toml: run 1: unknown key model\.rnk",
+    '[[run]]\nconfig = "small.toml"\nsettings = { "training.seed" = 3 }': r"training\.seed is .*; write seeds = \[3\]",
+    '[[run]]\nconfig = "small.toml"\ndata = "a"\nsettings = { "data.path" = "b" }': r"run 1: data\.path is among",
     '[[run]]\nconfig = "small.toml"\nsettings = { epochs = 3 }': "run 1: 'epochs' is not a setting",
     '[[run]]\nconfig = "small.toml"\n[[run]]\nconfig = "small.toml"': "two runs are called small-0; give one of them",
-    "": r"list\.toml: run",
+    "": r"list\.toml: run is missing; write it",
     "[[run]": r"list\.toml: not valid TOML",
 }
 

@@ -1,6 +1,8 @@
 """Files of results, curves, and the tables that are made of them."""
 
 import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,8 @@ from foretime.bench.curve import Point, curve_of, has_converged, last_gain
 from foretime.bench.grouping import differences, lines_of
 from foretime.bench.page import page, write_page
 from foretime.bench.published import published
-from foretime.bench.rows import read_rows, row_of_finished, write_row
-from foretime.errors import DataError, RunError
+from foretime.bench.rows import add_finished, read_rows, row_of_finished, write_row
+from foretime.errors import ConfigError, DataError, RunError
 from foretime.training import RunFolder
 
 ROOT = Path(__file__).parents[2]
@@ -47,10 +49,21 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
         write_row(path, row)
     assert [(row["name"], row["test"]["mrr"]) for row in read_rows(path)] == [("a", 0.7), ("b", 0.6)]
     assert read_rows(tmp_path / "none.jsonl") == []
-    for bad in ("{", "[]", '{"name": "a"}'):
+    half = json.dumps({key: value for key, value in result("a", 0.5).items() if key != "parameters"})
+    for bad in ("{", "[]", '{"name": "a"}', '{"name": "a", "config_hash": "b", "status": "failed"}', half):
         path.write_text(json.dumps(result("a", 0.5)) + "\n" + bad + "\n", encoding="utf-8")
         with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench; mend the line"):
             read_rows(path)
+    path.write_bytes(json.dumps(result("a", 0.5)).encode() + b"\n\xff\xfe\n")
+    with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench"):
+        read_rows(path)
+
+
+def test_results_that_are_written_side_by_side_are_all_kept(tmp_path: Path):
+    path = tmp_path / "results.jsonl"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: write_row(path, result(f"run-{number}", 0.5)), range(40)))
+    assert {row["name"] for row in read_rows(path)} == {f"run-{number}" for number in range(40)}
 
 
 def test_a_finished_run_can_be_put_among_the_results(small_run: Path, tmp_path: Path):
@@ -63,6 +76,23 @@ def test_a_finished_run_can_be_put_among_the_results(small_run: Path, tmp_path: 
         (tmp_path / "run" / name).write_bytes((small_run / name).read_bytes())
     with pytest.raises(RunError, match="the run is not finished; go on with foretime train --resume"):
         row_of_finished(RunFolder(tmp_path / "run"))
+
+
+def test_two_runs_do_not_take_one_place_among_the_results(small_run: Path, tmp_path: Path):
+    results, copy = tmp_path / "results.jsonl", Path(shutil.copytree(small_run, tmp_path / small_run.name))
+    with pytest.raises(ConfigError, match="two runs would be called small-0; add one of them with another --name"):
+        add_finished(results, [RunFolder(small_run), RunFolder(copy)])
+    assert not results.exists()
+    add_finished(results, [RunFolder(small_run)])
+    add_finished(results, [RunFolder(small_run)], variant="-TIS")
+    add_finished(results, [RunFolder(copy)], name="other")
+    assert [(row["name"], row["variant"]) for row in read_rows(results)] == [
+        ("small-0", ""), ("small-TIS-0", "-TIS"), ("other-0", ""),
+    ]  # fmt: skip
+    write_row(results, result("small-0", 0.5))
+    ((row, old),) = add_finished(results, [RunFolder(small_run)])
+    assert (row["name"], old["config_hash"]) == ("small-0", "ab")
+    assert add_finished(results, [RunFolder(small_run)]) == [(row, None)]
 
 
 def test_the_printed_figures_are_all_there():
@@ -80,8 +110,8 @@ def test_the_printed_figures_are_all_there():
 
 def test_seeds_are_put_together_and_reasons_come_from_the_rows():
     rows = [
-        result("a", 0.5),
-        result("b", 0.6, seed=1),
+        result("a-0", 0.5),
+        result("a-1", 0.6, seed=1),
         result("c", 0.7, evidence=True, combiner="valid"),
         result("d", 0.4, model="complex", converged=False, last_gain=0.0123),
         result("e", 0.4, model="transe", status="over budget", test=None, epochs=7),
@@ -98,6 +128,44 @@ def test_seeds_are_put_together_and_reasons_come_from_the_rows():
     assert said[3] == "over budget after 7 epochs, test not ranked"
     assert "too few evaluations to tell" in said[4]
     assert "filter `exact`" in said[4]
+
+
+def test_only_seeds_differ_in_a_line():
+    rows = [
+        result("plain-0", 0.5, seedless_hash="p"),
+        result("hot-0", 0.1, seedless_hash="h"),
+        result("plain-again-1", 0.6, seed=1, seedless_hash="p", converged=False, last_gain=0.01, epochs=20),
+        result("plain-2", 0.9, seed=2),  # of an earlier version
+        result("plain-3", 0.0, seed=3, seedless_hash="p", status="failed", test=None),
+    ]
+    plain, hot = lines_of(rows)
+    assert [row["name"] for row in plain.rows] == ["plain-0", "plain-again-1", "plain-2", "plain-3"]
+    assert (plain.title, hot.title) == ("LCGE (plain)", "LCGE (hot)")
+    said = differences(plain).split("; ")
+    assert said[:3] == ["runs `plain`", "rank 200, 20–30 epochs", "still rising (+0.010 in its last quarter)"]
+    assert said[3:5] == ["3 seeds", "1 more not finished"]
+    other = [*rows[:1], {**rows[2], "data_fingerprint": "another graph of this name"}]
+    assert len(lines_of(other)) == 2
+
+
+def test_variants_are_told_apart_and_shown_on_any_graph():
+    rows = [
+        result("a", 0.6, seedless_hash="a"),
+        result("b", 0.5, seedless_hash="b", rank=100),
+        result("c", 0.4, variant="-TIS"),
+        result("d", 0.3, variant="-TIS", model="tntcomplex"),
+        result("e", 0.3, variant="+more", data="mine", valid=None),
+        result("f", 0.2, data="mine"),
+    ]
+    table4 = page(rows, "results.jsonl", {}).split("## Ablation")[1].split("## Cost")[0].splitlines()
+    starts = [line.split(" | ")[:3] for line in table4 if line.startswith("| ") and not line.startswith("| ---")]
+    assert [cells for cells in starts if cells[0] != "| model"] == [
+        ["| LCGE", "0.667", "0.600"], ["| LCGE", "0.667", "0.500"], ["| -RGPR", "0.663", ""],
+        ["| -TIS", "0.621", "0.400"],
+        ["| TNTComplEx -TIS", "–", "0.300"], ["| LCGE", "–", "0.200"], ["| +more", "–", "0.300"],
+    ]  # fmt: skip
+    assert "### mine, ablation" in table4
+    assert any("rank 100" in line and "runs `b`" in line for line in table4)
 
 
 def test_the_page_sets_results_beside_what_is_printed():

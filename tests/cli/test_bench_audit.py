@@ -22,3 +22,8 @@ def test_audit_says_what_is_wrong(foretime, small_run: Path, evidence_run: Path,
     missing = foretime("bench", "audit", small_run, "--page", tmp_path / "no.md")
     assert missing.code == 2
     assert "no.md: no such page; name one that has a place for the table" in missing.err
+    (tmp_path / "bare.md").write_text("no marks", encoding="utf-8")
+    bare = foretime("bench", "audit", small_run, "--page", tmp_path / "bare.md", "--write", tmp_path / "audit.json")
+    assert (bare.code, bare.out) == (2, "")
+    assert "bare.md: has no place for the table" in bare.err
+    assert not (tmp_path / "audit.json").exists()  # told before anything was counted

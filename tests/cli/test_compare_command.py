@@ -21,10 +21,10 @@ def test_compare_prints_intervals_predicates_and_questions(foretime, other_run: 
     assert shown.code == 0, shown.err
     for text in ("valid of events, 120 questions of 60 facts", "H@10", "subjects", "praises", "the second wins most"):
         assert text in shown.out
-    outcome = foretime(*words, "--split", "test", "--json", "--out", tmp_path / "questions.csv")
+    outcome = foretime(*words, "--split", "test", "--json", "--out", tmp_path / "new" / "questions.csv")
     found = json.loads(outcome.out)
     assert f"{found['questions']} questions written to" in outcome.err
-    assert len((tmp_path / "questions.csv").read_text(encoding="utf-8").splitlines()) == found["questions"] + 1
+    assert len((tmp_path / "new" / "questions.csv").read_text(encoding="utf-8").splitlines()) == found["questions"] + 1
     assert found["split"] == "test"
     assert found["metrics"]["mrr"]["difference"] > 0
     assert len(found["second_wins"]) == 2

@@ -10,6 +10,9 @@ import pytest
 
 from foretime.comparing import RankedRun, compare, rank_both, rank_run, write_asked
 from foretime.comparing.asked import asked
+from foretime.comparing.comparison import FLIPS_FOR_EACH
+from foretime.comparing.ranked import notes_on
+from foretime.config import override
 from foretime.data.dataset import read_dataset
 from foretime.errors import ConfigError, DataError
 from foretime.evaluation import questions_of
@@ -110,6 +113,42 @@ def test_runs_under_different_filters_need_one_to_be_chosen(small_run: Path, tmp
     assert (first.ranks == second.ranks).all()
 
 
-def test_a_combiner_that_was_fitted_on_the_split_is_noted(pair):
-    noted = replace(pair[0], note="its combiner was fitted on test")
-    assert compare(noted, pair[1], flips=100).notes == ["its combiner was fitted on test"]
+def test_what_makes_ranks_doubtful_is_noted_once(pair):
+    noted = replace(pair[0], notes=("its combiner was fitted on test",))
+    assert compare(noted, noted, flips=100).notes == ["its combiner was fitted on test"]
+    assert compare(*pair, flips=100).notes == []
+
+
+SEEN = {
+    "combiner.fit": ("valid", "its combiner was fitted on valid"),
+    "combiner.with_valid": (True, "its combiner was fitted on valid"),
+    "evidence.splits": (["train", "valid"], "its evidence has the facts of valid"),
+}
+
+
+@pytest.mark.parametrize("setting", SEEN)
+def test_whoever_has_seen_valid_is_noted_on_valid_alone(small_run: Path, setting: str):
+    run = RunFolder(small_run)
+    value, said = SEEN[setting]
+    config = override(run.config(), {"combiner.use": True, "evidence.use": True, setting: value})
+    assert notes_on(run, config, run.dataset(), "valid") == [f"{said}, so these are not figures of unseen facts"]
+    assert notes_on(run, config, run.dataset(), "test") == []
+    assert notes_on(run, run.config(), run.dataset(), "valid") == []
+    assert "it was trained on train" in notes_on(run, run.config(), run.dataset(), "train")[0]
+
+
+def test_a_run_that_is_not_finished_is_noted(small_run: Path, tmp_path: Path):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    (copy / "report.json").unlink()
+    assert rank_run(copy, "valid").notes == (f"{copy}: the run is not finished: its weights so far",)
+    run = RunFolder(copy)
+    config = override(run.config(), {"combiner.use": True})
+    assert notes_on(run, config, run.dataset(), "valid")[0].endswith("its weights so far, without its second stage")
+
+
+def test_many_predicates_have_flips_enough_for_a_small_adjusted_p(pair):
+    result = compare(*pair, flips=10, resamples=100)
+    floor = 1 / (1 + FLIPS_FOR_EACH * len(result.predicates))
+    assert min(group.p_value for group in result.predicates.values()) < 0.05
+    assert min(group.p_value for group in result.predicates.values()) >= floor
+    assert result.p_value == pytest.approx(1 / 11)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("optuna")
@@ -12,7 +13,8 @@ pytest.importorskip("optuna")
 from foretime.config import Config, config_text, override, read_config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import empty_facts
-from foretime.errors import ConfigError, DataError, Interrupted
+from foretime.errors import ConfigError, DataError, Interrupted, RunError
+from foretime.files import hold
 from foretime.training import Listener, RunFolder, changed_config, complete_config
 from foretime.tuning import TunePlan, read_plan, tune
 from foretime.tuning.trials import Trials
@@ -139,6 +141,37 @@ def test_a_trial_that_cannot_be_trained_is_noted(tuned, small_graph: Dataset, tm
     assert not (tmp_path / "out" / "best.toml").exists()
 
 
+def test_settings_that_failed_are_not_trained_again(tuned, small_graph: Dataset, tmp_path: Path, monkeypatch):
+    begun, train, told = [], Trials.train, []
+    monkeypatch.setattr(Trials, "train", lambda self, *rest: begun.append(rest) or train(self, *rest))
+    ranges = "training.learning_rate = { choices = [1e30] }\n"
+    found = tune(tuned(ranges, "trials = 2"), small_graph, tmp_path / "out", tell=told.append)
+    assert len(begun) == 1
+    assert [own.state for own in found] == ["failed", "failed"]
+    assert found[0].note == found[1].note
+    assert told[-1].endswith("2 made, none has finished")
+
+
+def test_two_processes_do_not_make_trials_in_one_folder(tuned, small_graph: Dataset, tmp_path: Path):
+    plan, out = tuned(), tmp_path / "out"
+    out.mkdir()
+    with hold(out), pytest.raises(RunError, match="out: another process makes trials there; wait for it, or name"):
+        tune(plan, small_graph, out)
+    assert not list(out.iterdir())
+
+
+@pytest.mark.parametrize("cut", [1, 20, 200, 400])
+def test_a_journal_that_was_cut_off_goes_on(tuned, small_graph: Dataset, tmp_path: Path, cut: int):
+    plan, journal = tuned("model.rank = { choices = [4] }\n", "trials = 1"), tmp_path / "out" / "journal.log"
+    before = tune(plan, small_graph, tmp_path / "out")
+    journal.write_bytes(journal.read_bytes()[:-cut])
+    after = tune(plan, small_graph, tmp_path / "out")
+    assert [(own.state, own.valid_mrr) for own in after] == [(own.state, own.valid_mrr) for own in before]
+    journal.write_bytes(b"no journal\n" + journal.read_bytes())
+    with pytest.raises(RunError, match=r"journal\.log: damaged journal .*; restore the file, or name another --out"):
+        tune(plan, small_graph, tmp_path / "out")
+
+
 def test_a_limit_of_seconds_begins_no_other_trial(tuned, small_graph: Dataset, tmp_path: Path):
     assert len(tune(tuned(), small_graph, tmp_path / "out", seconds=1e-9)) <= 1
 
@@ -149,6 +182,9 @@ def test_a_folder_with_other_ranges_and_a_graph_without_valid_are_refused(tuned,
     tune(tuned(settings="trials = 1"), small_graph, tmp_path / "out")
     with pytest.raises(ConfigError, match="holds trials of another configuration or of other ranges; name another"):
         tune(tuned("model.rank = { choices = [4] }\n"), small_graph, tmp_path / "out")
+    fewer = replace(small_graph, train=small_graph.train.take(np.arange(100)))
+    with pytest.raises(ConfigError, match="holds trials on another graph: the data have changed; name another --out"):
+        tune(tuned(settings="trials = 2"), fewer, tmp_path / "out")
     with pytest.raises(DataError, match="has no valid facts, by which settings are chosen; foretime data split"):
         tune(tuned(), replace(small_graph, valid=empty_facts()), tmp_path / "other")
 
@@ -160,7 +196,7 @@ def test_without_optuna_the_remedy_is_told(tuned, small_graph: Dataset, tmp_path
 
 
 FAULTS = {
-    "model.rnk = { choices = [4] }": r"tune\.toml: ranges\.model\.rnk|unknown key model\.rnk",
+    "model.rnk = { choices = [4] }": r"tune\.toml: ranges\.model\.rnk: unknown key model\.rnk",
     "modl.rank = { choices = [4] }": r"ranges\.modl\.rank: unknown section 'modl'; did you mean 'model'\?",
     "model.rank = { choices = [0] }": r"model\.rank = 0: should be greater",
     "model.rank = { low = 4 }": r"ranges\.model\.rank: give low and high, or choices",

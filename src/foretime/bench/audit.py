@@ -25,6 +25,7 @@ from foretime.evaluation import KnownAnswers, Metrics, Ranks, known_answers, que
 from foretime.evaluation.ranking import batches
 from foretime.models import Model
 from foretime.training import RunFolder, load_model
+from foretime.training.conclusion import is_concluded
 
 FIRSTS_AT_MOST = 2_000
 """Questions on which candidates in the first place are counted: their mean needs no more."""
@@ -72,6 +73,8 @@ def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch
     config, dataset = folder.config(), folder.dataset()
     weight = config.model.options.get("commonsense_weight", 0.0)
     _check_two_scores(folder, config)
+    if not is_concluded(folder, dataset, with_test=False):
+        raise RunError(f"{folder.path}: the run is not finished; go on with foretime train --resume {folder.path}")
     filter_name = config.training.filter
     questions = questions_of(dataset.split(split), len(dataset.predicates), filter_name)
     if len(questions) == 0:

@@ -32,8 +32,15 @@ def audit_table(audit: dict[str, Any]) -> str:
 
 def put_between_marks(page: Path, audit: dict[str, Any]) -> None:
     """Write the table of an audit into a page, between its two marks."""
+    before, after = around_marks(page)
+    write_text(page, f"{before}{MARKS[0]}\n\n{audit_table(audit)}\n\n{MARKS[1]}{after}")
+
+
+def around_marks(page: Path) -> tuple[str, str]:
+    """Return what a page has before and behind the place of the table; a page without one is a `DataError`."""
+    if not page.is_file():
+        raise DataError(f"{page}: no such page; name one that has a place for the table")
     text = page.read_text(encoding="utf-8")
     if text.count(MARKS[0]) != 1 or text.count(MARKS[1]) != 1 or text.index(MARKS[0]) > text.index(MARKS[1]):
         raise DataError(f"{page}: has no place for the table; write the lines {MARKS[0]} and {MARKS[1]} where it goes")
-    before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
-    write_text(page, f"{before}{MARKS[0]}\n\n{audit_table(audit)}\n\n{MARKS[1]}{after}")
+    return text.split(MARKS[0])[0], text.split(MARKS[1])[1]

@@ -137,6 +137,7 @@ def _plan(path: Path, number: int, entry: EntrySection, threads: int) -> list[Pl
     """Return one run for each seed."""
     base = read_config(path.parent / entry.config)
     place = f"{path}: run {number}: "
+    _check_settings(place, entry)
     planned = []
     for name, seed in zip(run_names(entry), entry.seeds, strict=True):
         changes = {**entry.settings, "training.seed": seed}
@@ -145,8 +146,21 @@ def _plan(path: Path, number: int, entry: EntrySection, threads: int) -> list[Pl
         config = changed_config(base, changes, place)
         if not config.data.path:
             raise ConfigError(f'{place}neither data nor the configuration names a graph; write data = "icews14"')
-        planned.append(Planned(name, config, config_hash(config), entry.variant))
+        try:
+            planned.append(Planned(name, config, config_hash(config), entry.variant))
+        except ConfigError as error:  # what only the model can tell, such as an unknown option
+            raise ConfigError(f"{place}{error}") from None
     return planned
+
+
+def _check_settings(place: str, entry: EntrySection) -> None:
+    """Raise `ConfigError` for a setting that something else in the list would overwrite."""
+    if "training.seed" in entry.settings:
+        raise ConfigError(
+            f"{place}training.seed is among the settings; write seeds = [{entry.settings['training.seed']}]"
+        )
+    if "data.path" in entry.settings and entry.data:
+        raise ConfigError(f"{place}data.path is among the settings and data is given too; leave one of them out")
 
 
 def run_names(entry: EntrySection) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ class Line:
     data: str
     model: str
     """As it is printed, with its variant and what is beside it."""
+    runs: str
+    """What its runs are called, if there is another line of this model and data set; else empty."""
     plain: bool
     """Whether it is the model alone, as the paper has it: without evidence and without a second stage."""
     rows: tuple[Row, ...]
@@ -26,7 +29,9 @@ class Line:
     @property
     def title(self) -> str:
         """The name where it does not stand among those of its model."""
-        return f"{published().name(self.rows[0]['model'])} {self.model}" if self.rows[0]["variant"] else self.model
+        variant = self.rows[0]["variant"]
+        whole = f"{published().name(self.rows[0]['model'])} {self.model}" if variant else self.model
+        return f"{whole} ({self.runs})" if self.runs else whole
 
     @property
     def finished(self) -> tuple[Row, ...]:
@@ -34,9 +39,9 @@ class Line:
         return tuple(row for row in self.rows if row["status"] == "finished" and row["test"])
 
     def values(self, metric: str, split: str = "test") -> list[float]:
-        """Return a metric of each finished seed."""
+        """Return a metric of each finished seed that has figures on the split."""
         name, _, k = metric.partition("@")
-        return [row[split]["hits"][k] if k else row[split][name] for row in self.finished]
+        return [row[split]["hits"][k] if k else row[split][name] for row in self.finished if row[split]]
 
     def mean(self, metric: str, split: str = "test") -> float | None:
         """Return the mean of a metric over the seeds."""
@@ -52,31 +57,56 @@ class Line:
 
 
 def lines_of(rows: list[Row]) -> list[Line]:
-    """Return the results by configuration, in the order of their first ones."""
+    """Return the results by configuration, in the order of their first ones: only seeds may differ in a line."""
+    hashes = {_base(row): row["seedless_hash"] for row in rows if row.get("seedless_hash")}
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
-        # runs whose folder was never made have no rank, and stand for themselves
-        key = (row["data"], _label(row), row.get("rank"), row.get("planned_epochs"), row.get("filter"))
+        # results of earlier versions have no such hash; the runs of an entry of a list have one name
+        configuration = row.get("seedless_hash") or hashes.get(_base(row), _base(row))
+        # runs whose folder was never made have no fingerprint, and stand for themselves
+        key = (row["data"], row.get("data_fingerprint"), _label(row), row.get("rank"), configuration)
         groups.setdefault(key, []).append(row)
-    return [Line(found[0]["data"], _label(found[0]), _is_plain(found[0]), tuple(found)) for found in groups.values()]
+    alike = Counter((found[0]["data"], found[0]["model"], _label(found[0])) for found in groups.values())
+    return [_line(found, alike) for found in groups.values()]
+
+
+def _line(rows: list[Row], alike: Counter[tuple[str, str, str]]) -> Line:
+    data, label = rows[0]["data"], _label(rows[0])
+    runs = _base(rows[0]) if alike[data, rows[0]["model"], label] > 1 else ""
+    return Line(data, label, runs, _is_plain(rows[0]), tuple(rows))
+
+
+def _base(row: Row) -> str:
+    """Return the name of a run without its seed."""
+    return str(row["name"]).removesuffix(f"-{row['seed']}")
 
 
 def differences(line: Line) -> str:
     """Return what is to be known when a line is read beside a printed one: by its rows, and by the printed source."""
-    row = (line.finished or line.rows)[0]
-    if not line.finished:
-        return f"{row['status']} after {row['epochs']} epochs, test not ranked"
+    named = [f"runs `{line.runs}`"] if line.runs else []
+    rows = line.finished
+    if not rows:
+        row = line.rows[0]
+        return "; ".join([*named, f"{row['status']} after {row['epochs']} epochs, test not ranked"])
+    row, left = rows[0], len(line.rows) - len(rows)
     rank = "" if row["model"] == "rules" else f"rank {row['rank']}, "  # rules have no embeddings
+    rising = [other["last_gain"] or 0.0 for other in rows if other["converged"] is False]
     facts = {
-        f"{rank}{row['epochs']} epochs": True,
-        f"still rising (+{row['last_gain'] or 0:.3f} in its last quarter)": row["converged"] is False,
-        "too few evaluations to tell whether it has converged": row["converged"] is None,
-        f"{len(line.finished)} seeds": len(line.finished) > 1,
+        f"{rank}{span([other['epochs'] for other in rows])} epochs": True,
+        f"still rising (+{max(rising, default=0.0):.3f} in its last quarter)": bool(rising),
+        "too few evaluations to tell whether it has converged": any(other["converged"] is None for other in rows),
+        f"{len(rows)} seeds": len(rows) > 1,
+        f"{left} more not finished": left > 0,
         f"filter `{row['filter']}`": line.data == "wikidata12k",
         "second stage fitted on valid": "valid" in (row["combiner"] or ""),
     }
     remark = published().protocol.get(line.data, {}).get(line.model, "") if line.plain else ""
-    return "; ".join([*(text for text, holds in facts.items() if holds), *([remark] if remark else [])])
+    return "; ".join([*named, *(text for text, holds in facts.items() if holds), *([remark] if remark else [])])
+
+
+def span(values: list[int]) -> str:
+    """Return a number, or the least and the greatest of several."""
+    return f"{min(values)}" if min(values) == max(values) else f"{min(values)}–{max(values)}"
 
 
 def _label(row: Row) -> str:

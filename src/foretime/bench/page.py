@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foretime.bench.grouping import METRICS, Line, differences, lines_of
+from foretime.bench.grouping import METRICS, Line, differences, lines_of, span
 from foretime.bench.published import Published, published
 from foretime.bench.rows import Row
 from foretime.files import write_text
@@ -54,28 +54,36 @@ def _table3(lines: list[Line], paper: Published) -> list[str]:
         if not own:
             parts += [f"### {data}", "", "Nothing has been run on it yet.", ""]
             continue
-        names = [*printed, *dict.fromkeys(line.model for line in own if line.model not in printed)]
-        found: dict[str, list[Line | None]] = {name: [line for line in own if line.model == name] for name in names}
-        rows = [_row(name, printed.get(name), line) for name in names for line in found[name] or [None]]
         origin = [f"Printed figures: {paper.figures[data]}.", ""] if data in paper.figures else []
-        parts += [f"### {data}", "", *origin, *_head(), *rows, ""]
+        parts += [f"### {data}", "", *origin, *_table(own, printed), ""]
     return parts
 
 
 def _table4(lines: list[Line], paper: Published) -> list[str]:
     parts = ["## Ablation (the paper's Table 4)", ""]
-    for data, printed in paper.table4.items():
-        own = {line.model: line for line in lines if line.data == data and line.plain and line.model in printed}
-        if not any(_is_ablation(line) for line in own.values()):
-            continue
-        parts += [
-            f"### {data}, ablation",
-            "",
-            *_head(),
-            *(_row(name, printed[name], own.get(name)) for name in printed),
-            "",
-        ]
+    for data in dict.fromkeys([*paper.table4, *(line.data for line in lines)]):
+        there = [line for line in lines if line.data == data]
+        ablations = [line for line in there if _is_ablation(line)]
+        models = {line.rows[0]["model"] for line in ablations}
+        whole = [line for line in there if line.plain and not _is_ablation(line) and line.rows[0]["model"] in models]
+        if ablations:
+            parts += [f"### {data}, ablation", "", *_table([*whole, *ablations], paper.table4.get(data, {})), ""]
     return parts if len(parts) > 2 else [*parts, "Not run yet.", ""]
+
+
+def _table(own: list[Line], printed: dict[str, dict[str, float]]) -> list[str]:
+    """Return a table: the printed rows with the lines that belong to them, then the other lines."""
+    rows = []
+    for name in dict.fromkeys([*printed, *map(_cell, own)]):
+        found: list[Line | None] = [line for line in own if _cell(line) == name]
+        rows += [_row(name, printed.get(name), line) for line in found or [None]]
+    return [*_head(), *rows]
+
+
+def _cell(line: Line) -> str:
+    """Return the name of a line in a table; the variants that are printed are those of LCGE."""
+    model = line.rows[0]["model"]
+    return f"{published().name(model)} {line.model}" if _is_ablation(line) and model != "lcge" else line.model
 
 
 def _head() -> list[str]:
@@ -100,7 +108,8 @@ def _cost(lines: list[Line]) -> list[str]:
     parts = [
         "## Cost beside quality",
         "",
-        "Means over seeds. Time is that of the training alone, memory the peak of the whole process.",
+        "Means over seeds. Time is that of training, without the fitting of a second stage and without ranking;",
+        "memory is the peak of the whole process.",
         "",
         "| data | model | test MRR | valid MRR | parameters | training, min | peak memory, MB | epochs |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -111,10 +120,13 @@ def _cost(lines: list[Line]) -> list[str]:
         row, count = line.finished[0], len(line.finished)
         minutes = sum(other["training_seconds"] for other in line.finished) / count / 60
         memory = sum(other["peak_memory_mb"] for other in line.finished) / count
-        valid = "(fitted on it)" if "valid" in (row["combiner"] or "") else f"{line.mean('mrr', 'valid'):.4f}"
+        on_valid = line.mean("mrr", "valid")
+        valid = (
+            "(fitted on it)" if "valid" in (row["combiner"] or "") else "" if on_valid is None else f"{on_valid:.4f}"
+        )
         parts.append(
             f"| {line.data} | {line.title} | {line.mean('mrr'):.4f} | {valid} | {row['parameters']:,} | {minutes:.1f} "
-            f"| {memory:,.0f} | {row['epochs']} |"
+            f"| {memory:,.0f} | {span([other['epochs'] for other in line.finished])} |"
         )
     return [*parts, ""]
 

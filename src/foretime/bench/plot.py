@@ -39,7 +39,8 @@ def _draw(axes: Any, data: str, rows: list[Row]) -> None:
             style = "-" if number < 10 else "--"
             axes.plot(minutes, [point[2] for point in row["curve"]], style, marker=".", color=colour, label=label)
             if row["test"] and minutes:
-                axes.plot([minutes[-1]], [row["test"]["mrr"]], "*", color=colour, markersize=10)
+                whole = max(minutes[-1], row["training_seconds"] / 60)  # other first stages may have followed
+                axes.plot([whole], [row["test"]["mrr"]], "*", color=colour, markersize=10)
     axes.set(title=data, xlabel="minutes of training", ylabel="MRR", xscale="log")
     for formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         formatter("{x:g}")  # minutes, not powers of ten

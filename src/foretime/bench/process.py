@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 import subprocess
 import sys
@@ -15,20 +16,18 @@ from typing import Any
 
 from foretime.bench.rows import Ending
 from foretime.config import Config, config_text
-from foretime.errors import RunError
 from foretime.files import write_text
 from foretime.training import RunFolder
 from foretime.training.checkpoint import read_progress
 
 
-def train_in_process(config: Config, folder: Path, seconds: float = 0.0) -> Ending:
+def train_in_process(config: Config, folder: Path, lock: int, seconds: float = 0.0) -> Ending:
     """Train in a run folder, or go on there, for so many seconds at the most (0: to the end); return how it ended.
 
-    A training that is out of time or interrupted saves its state first. One that has only the ranking of its weights
-    before it is let through.
+    `lock` is that of `only_here`. A training that is out of time or interrupted saves its state first. One whose model
+    is trained is let through: a second stage and the ranking are before it.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _only_here(folder) as lock, _terminated_as_interrupted():
+    with _terminated_as_interrupted():
         began = time.monotonic()
         child = subprocess.Popen(
             [sys.executable, "-m", "foretime", "train", *_words(config, folder)],
@@ -87,21 +86,51 @@ def _fault(child: subprocess.Popen[bytes], folder: Path) -> str:
 
 
 @contextmanager
-def _only_here(folder: Path) -> Iterator[int]:
-    """Hold the lock of a run folder; a training that has outlived its caller still holds it."""
-    path = folder.parent / f"{folder.name}.lock"
+def only_here(folder: Path) -> Iterator[int | None]:
+    """Hold the lock of a run folder and give it, or nothing if another process has it.
+
+    A training that has outlived its caller still holds it.
+    """
+    path = _lock_file(folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RunError(f"{folder}: another process trains there; wait for it, or end it") from None
+        if not _lock(stream.fileno(), fcntl.LOCK_EX) or not _is_there(stream.fileno(), path):
+            yield None
+            return
         yield stream.fileno()
-    path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+
+
+def is_held(folder: Path) -> bool:
+    """Return whether a process trains in a run folder."""
+    try:
+        with _lock_file(folder).open() as stream:
+            return not _lock(stream.fileno(), fcntl.LOCK_SH)
+    except FileNotFoundError:
+        return False
+
+
+def _lock(descriptor: int, kind: int) -> bool:
+    """Lock an open file, if that can be done at once; return whether it was."""
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_there(descriptor: int, path: Path) -> bool:
+    """Return whether an open file has not been removed meanwhile by who held it."""
+    return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
+
+
+def _lock_file(folder: Path) -> Path:
+    return folder.parent / f"{folder.name}.lock"
 
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Hear SIGTERM as Ctrl-C, so that the training is stopped too."""
+    """Hear SIGTERM and a closed terminal as Ctrl-C, so that the training is stopped too."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -109,8 +138,12 @@ def _terminated_as_interrupted() -> Iterator[None]:
     def interrupt(_number: int, _frame: Any) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup ignores SIGHUP
+    for number in heard:
+        signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in heard:
+            signal.signal(number, before[number])

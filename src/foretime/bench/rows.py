@@ -10,16 +10,24 @@ from typing import Any, Literal
 from foretime import __version__
 from foretime.bench.curve import curve_of, has_converged, last_gain
 from foretime.bench.provenance import Provenance
-from foretime.errors import DataError, RunError
-from foretime.files import write_text
+from foretime.errors import ConfigError, DataError, RunError
+from foretime.files import hold, write_text
 from foretime.training import RunFolder
-from foretime.training.checkpoint import read_progress
+from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.conclusion import is_concluded
-from foretime.training.identity import config_hash
+from foretime.training.identity import config_hash, seedless_hash
 from foretime.training.second_stage import fitted_on
 
 Row = dict[str, Any]
 Status = Literal["finished", "over budget", "interrupted", "failed"]
+ALWAYS = frozenset(
+    ("name", "model", "variant", "data", "seed", "config_hash", "status", "epochs", "seconds", "curve", "valid", "test")
+)
+IF_FINISHED = frozenset((
+    "rank", "filter", "evidence", "combiner", "parameters", "converged", "last_gain", "training_seconds",
+    "peak_memory_mb",
+))  # fmt: skip
+"""What a result has: other keys may be missing in those of other versions."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +44,10 @@ def read_rows(path: Path) -> list[Row]:
     if not path.exists():
         return []
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):  # UTF-8, as JSON is
         try:
             row = json.loads(line)
-            complete = isinstance(row, dict) and {"name", "config_hash", "status"} <= set(row)
+            complete = isinstance(row, dict) and _needed(row) <= set(row)
         except ValueError:
             complete = False
         if not complete:
@@ -48,23 +56,28 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
+def _needed(row: Row) -> frozenset[str]:
+    return ALWAYS | IF_FINISHED if row.get("status") == "finished" else ALWAYS
+
+
 def write_row(path: Path, row: Row) -> None:
     """Put a result in the place of that of the same name, or behind the others."""
-    rows = read_rows(path)
-    places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
-    if places:
-        rows[places[0]] = row
-    else:
-        rows.append(row)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in rows))
+    with hold(path.parent):  # calls side by side write into one file
+        rows = read_rows(path)
+        places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
+        if places:
+            rows[places[0]] = row
+        else:
+            rows.append(row)
+        write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in rows))
 
 
 def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: Provenance | None = None) -> Row:
     """Return the result of a run as it stands; what it has not reached yet is empty."""
     config, dataset, curve = run.config(), run.dataset(), curve_of(run.trace())
     report = run.report() if is_concluded(run, dataset) else {}
-    progress = read_progress(run.last_file) if run.last_file.exists() else None
+    progress = _progress(run.last_file)
     epochs = report.get("epochs") or (progress.epoch - (0 if progress.finished else 1) if progress else 0)
     done = ending.status == "finished"
     out_of_patience = done and epochs < config.training.epochs
@@ -76,6 +89,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "data_fingerprint": dataset.fingerprint(),
         "seed": config.training.seed,
         "config_hash": config_hash(config),
+        "seedless_hash": seedless_hash(config),
         "status": ending.status,
         "note": ending.note,
         "version": report.get("machine", {}).get("foretime", __version__),
@@ -90,7 +104,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "epochs": epochs,
         "planned_epochs": config.training.epochs,
         "best_epoch": progress.best_epoch if progress else 0,
-        "training_seconds": round(progress.seconds, 1) if progress else 0.0,
+        "training_seconds": round(training_seconds(run), 1),
         "seconds": round(ending.seconds, 1),
         "peak_memory_mb": report.get("peak_memory_mb"),
         "converged": has_converged(curve, out_of_patience) if done else None,
@@ -101,13 +115,44 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     }
 
 
-def row_of_finished(run: RunFolder, name: str | None = None) -> Row:
+def training_seconds(run: RunFolder) -> float:
+    """Return how long the first stages of a run have trained: its own, and those that leave a part of train out."""
+    found = (_progress(file) for file in (run.last_file, *run.path.glob("fold-*/last.safetensors")))
+    return sum(progress.seconds for progress in found if progress)
+
+
+def _progress(file: Path) -> Progress | None:
+    """Return what a checkpoint says, nothing if it is not there or damaged."""
+    try:
+        return read_progress(file)
+    except RunError:
+        return None
+
+
+def row_of_finished(run: RunFolder, name: str = "", variant: str = "") -> Row:
     """Return the result of a run that was finished without a list; which commit made it is not known."""
     config = run.config()
     if not is_concluded(run, run.dataset()):
         raise RunError(f"{run.path}: the run is not finished; go on with foretime train --resume {run.path}")
-    seconds = run.report()["training_seconds"]
-    return row_of(name or f"{run.path.name}-{config.training.seed}", run, Ending("finished", seconds))
+    ending = Ending("finished", training_seconds(run))
+    return row_of(f"{name or run.path.resolve().name + variant}-{config.training.seed}", run, ending, variant)
+
+
+def add_finished(path: Path, runs: list[RunFolder], name: str = "", variant: str = "") -> list[tuple[Row, Row | None]]:
+    """Put runs among the results; return each with the one of another configuration whose place it has taken."""
+    rows = [row_of_finished(run, name, variant) for run in runs]
+    names = [row["name"] for row in rows]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(f"two runs would be called {', '.join(twice)}; add one of them with another --name")
+    before = {row["name"]: row for row in read_rows(path)}
+    for row in rows:
+        write_row(path, row)
+    olds = (before.get(row["name"]) for row in rows)
+    return [
+        (row, old if old and old["config_hash"] != row["config_hash"] else None)
+        for row, old in zip(rows, olds, strict=True)
+    ]
 
 
 def _metrics(split: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from foretime.bench.declared import BenchList, Planned
-from foretime.bench.process import train_in_process
+from foretime.bench.process import is_held, only_here, train_in_process
 from foretime.bench.provenance import Provenance, provenance
-from foretime.bench.rows import Ending, Row, read_rows, row_of, write_row
-from foretime.errors import Interrupted
+from foretime.bench.rows import Ending, Row, read_rows, row_of, training_seconds, write_row
+from foretime.errors import Interrupted, RunError
 from foretime.training import RunFolder
+from foretime.training.identity import seedless_hash
 
-State = Literal["done", "over budget", "to go on", "failed", "changed", "to do"]
-"""`changed`: there is a result, of another configuration. `to go on`: it has begun and was not finished."""
+State = Literal["done", "over budget", "training", "to go on", "failed", "changed", "to do"]
+"""`changed`: there is a result, of another configuration. `to go on`: it has begun and was not finished.
+
+`training`: a process is at it, such as another call.
+"""
+SKIPPED = ("done", "over budget")
 
 
 class Standing(NamedTuple):
@@ -30,7 +35,11 @@ class Standing(NamedTuple):
 def standings(bench: BenchList) -> list[Standing]:
     """Return how each run of a list stands."""
     rows = {row["name"]: row for row in read_rows(bench.results)}
-    return [_standing(bench, planned, rows.get(planned.name)) for planned in bench.planned]
+    found = [_standing(bench, planned, rows.get(planned.name)) for planned in bench.planned]
+    return [
+        standing._replace(state="training") if is_held(bench.folder(standing.planned)) else standing
+        for standing in found
+    ]
 
 
 def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
@@ -45,20 +54,28 @@ def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
 
 
 def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) -> list[Row]:
-    """Do what is left of a list within its budget, and return the results of this call."""
-    began, made, results = time.monotonic(), provenance(), []
+    """Do what is left of a list within its budget, and return the results of this call.
+
+    What another process is training is skipped: two calls of one list share its runs.
+    """
+    began, results = time.monotonic(), []
     for number, planned in enumerate(bench.planned, start=1):
-        standing = standings(replace(bench, planned=(planned,)))[0]
         title = f"{number} of {len(bench.planned)}: {planned.name}"
-        if standing.state in ("done", "over budget"):
-            tell(f"{title}: {standing.state}, skipped")
+        state = _stands(bench, planned).state
+        if state in SKIPPED:
+            tell(f"{title}: {state}, skipped")
             continue
         left = bench.seconds_in_all - (time.monotonic() - began)
         if bench.seconds_in_all and left <= 0:
             tell(f"{title}: the {bench.seconds_in_all:g} seconds in all are over; call again to go on")
             break
-        tell(f"{title}: {standing.state}")
-        row = _run(bench, standing, left if bench.seconds_in_all else 0.0, made)
+        with only_here(bench.folder(planned)) as lock:
+            standing = _stands(bench, planned)  # whoever held it may have come to the end
+            if lock is None or standing.state in SKIPPED:
+                tell(f"{title}: {'another process trains it' if lock is None else standing.state}, skipped")
+                continue
+            tell(f"{title}: {standing.state}")
+            row = _run(bench, standing, lock, left)
         results.append(row)
         tell(f"{title}: {summary(row)}")
         if row["status"] == "interrupted":
@@ -66,29 +83,47 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
     return results
 
 
-def _run(bench: BenchList, standing: Standing, left_in_all: float, made: Provenance) -> Row:
+def _stands(bench: BenchList, planned: Planned) -> Standing:
+    rows = {row["name"]: row for row in read_rows(bench.results)}
+    return _standing(bench, planned, rows.get(planned.name))
+
+
+def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) -> Row:
     """Train one run, write its result and return it."""
     planned, folder = standing.planned, bench.folder(standing.planned)
-    before = standing.row["seconds"] if standing.row else 0.0
-    limits = [
-        limit for limit in (bench.seconds_per_run - before if bench.seconds_per_run else 0.0, left_in_all) if limit
-    ]
-    ending = train_in_process(planned.config, folder, max(min(limits), 1e-3) if limits else 0.0)
-    whole = replace(ending, seconds=before + ending.seconds)
-    row = _result(planned, folder, whole, made)
+    made = provenance()  # the code may have changed since the run before
+    before = _spent(standing.row, folder)
+    ending = train_in_process(planned.config, folder, lock, _limit(bench, before, left_in_all))
+    row = _result(planned, folder, replace(ending, seconds=before + ending.seconds), made)
     write_row(bench.results, row)
     return row
+
+
+def _spent(row: Row | None, folder: Path) -> float:
+    """Return the seconds that a run has taken before: by its result or, if a call was killed, by its checkpoints."""
+    return max(row["seconds"] if row else 0.0, training_seconds(RunFolder(folder)))
+
+
+def _limit(bench: BenchList, before: float, left_in_all: float) -> float:
+    """Return how many seconds a run has, 0 for as many as it takes."""
+    budgets = ((bench.seconds_per_run, bench.seconds_per_run - before), (bench.seconds_in_all, left_in_all))
+    return min((max(left, 1e-3) for budget, left in budgets if budget), default=0.0)
 
 
 def _result(planned: Planned, folder: Path, ending: Ending, made: Provenance) -> Row:
     run = RunFolder(folder)
     if run.config_file.exists():
-        return row_of(planned.name, run, ending, planned.variant, made)
-    # it did not come as far as having a folder
+        try:
+            return row_of(planned.name, run, ending, planned.variant, made)
+        except RunError:  # its files are damaged, which is why it has failed
+            pass
+    # there is no folder yet to tell more
     config = planned.config
     return {
-        "name": planned.name, "model": config.model.name, "variant": planned.variant, "data": config.data.path,
-        "seed": config.training.seed, "config_hash": planned.hash, "status": ending.status, "note": ending.note,
+        "name": planned.name, "model": config.model.name, "variant": planned.variant,
+        "data": Path(config.data.path).name.split(".")[0],
+        "seed": config.training.seed, "config_hash": planned.hash,
+        "seedless_hash": seedless_hash(config), "status": ending.status, "note": ending.note,
         "commit": made.commit, "epochs": 0, "seconds": round(ending.seconds, 1), "curve": [], "valid": None,
         "test": None,
     }  # fmt: skip

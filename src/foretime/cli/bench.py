@@ -77,15 +77,19 @@ def page(
 def add(
     results: Annotated[Path, typer.Argument(help="A file of results.", show_default=False)],
     runs: Annotated[list[Path], typer.Argument(help="Folders of finished runs.", show_default=False)],
+    name: Annotated[
+        str, typer.Option(help="What the runs are called, before their seeds; default: as the folder.")
+    ] = "",
+    variant: Annotated[str, typer.Option(help="What they are of their model, as -TIS.")] = "",
 ) -> None:
     """Put finished runs that no list has made among the results."""
-    from foretime.bench.rows import row_of_finished, write_row
+    from foretime.bench.rows import add_finished
     from foretime.bench.running import summary
     from foretime.training import RunFolder
 
-    for row in [row_of_finished(RunFolder.open(folder)) for folder in runs]:
-        write_row(results, row)
-        typer.echo(f"{row['name']}: {summary(row)}", err=True)
+    for row, old in add_finished(results, [RunFolder.open(folder) for folder in runs], name, variant):
+        instead = f"; in the place of one with the configuration {old['config_hash']}" if old else ""
+        typer.echo(f"{row['name']}: {summary(row)}{instead}", err=True)
 
 
 def _read(

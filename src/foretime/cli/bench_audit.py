@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from foretime.errors import DataError
-
 if TYPE_CHECKING:
     from foretime.bench.audit import Audit
 
@@ -22,12 +20,12 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Count the test split of an LCGE run by Eq. 15, and as the code released with the paper counts it."""
-    if page is not None and not page.is_file():
-        raise DataError(f"{page}: no such page; name one that has a place for the table")
     from foretime.bench.audit import audit as audit_run
-    from foretime.bench.audit_page import put_between_marks
+    from foretime.bench.audit_page import around_marks, put_between_marks
     from foretime.files import write_json
 
+    if page is not None:
+        around_marks(page)  # ranking takes its time: a page without a place should be told before it
     result = audit_run(run, seed=seed)
     if write is not None:
         write.parent.mkdir(parents=True, exist_ok=True)

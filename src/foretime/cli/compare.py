@@ -32,6 +32,8 @@ def compare(
         raise ConfigError(f"{out}: questions are written as .csv; name such a file")
     from foretime import comparing
 
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)  # ranking takes its time: not after it
     runs = comparing.rank_both(first, second, split.value, filter_name.value if filter_name else None)
     result = comparing.compare(*runs, top=top, resamples=resamples)
     if out is not None:

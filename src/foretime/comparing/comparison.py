@@ -13,6 +13,8 @@ from foretime.comparing.ranked import RankedRun
 from foretime.comparing.resampling import FLIPS, METRICS, RESAMPLES, Paired, adjust, bootstrap, pair_up, sign_flip_test
 
 Interval = tuple[float, float]
+FLIPS_FOR_EACH, FLIPS_AT_MOST = 200, 100_000
+"""Flips for each of many tests made at once: with fewer than there are tests, no adjusted p could ever be small."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def compare(
         dataset.predicates.name(int(names[place])): predicate == names[place]
         for place in np.argsort(-count, kind="stable")
     }
-    settings = (resamples, flips, seed)
+    enough = max(flips, min(FLIPS_AT_MOST, FLIPS_FOR_EACH * len(chosen)))
     return Comparison(
         first=first.name,
         second=second.name,
@@ -94,11 +96,13 @@ def compare(
         better=int((gain > 0).sum()),
         equal=int((gain == 0).sum()),
         worse=int((gain < 0).sum()),
-        directions=_groups(first, second, {"objects": ~inverse_asked, "subjects": inverse_asked}, *settings),
-        predicates=_adjusted(_groups(first, second, chosen, *settings)),
+        directions=_groups(
+            first, second, {"objects": ~inverse_asked, "subjects": inverse_asked}, resamples, flips, seed
+        ),
+        predicates=_adjusted(_groups(first, second, chosen, resamples, enough, seed)),
         first_wins=_decisive(first, second, -gain, top),
         second_wins=_decisive(first, second, gain, top),
-        notes=[note for note in (first.note, second.note) if note],
+        notes=list(dict.fromkeys([*first.notes, *second.notes])),
     )
 
 

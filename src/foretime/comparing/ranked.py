@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, Ids
 from foretime.errors import ConfigError, DataError
 from foretime.evaluation import FilterName, known_answers, questions_of, rank
 from foretime.evaluation.filters import facts_of_questions
 from foretime.training import RunFolder
-from foretime.training.conclusion import load_judge
+from foretime.training.conclusion import is_concluded, load_judge
+from foretime.training.second_stage import fits_on_valid
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class RankedRun:
     fact: Ids
     """The row of the fact that asks the question."""
     ranks: NDArray[np.float64]
-    note: str | None = None
-    """What is to be known of these ranks, if anything."""
+    notes: tuple[str, ...] = ()
+    """What is to be known of these ranks."""
 
 
 def rank_run(run: RunFolder | Path | str, split: str, filter_name: FilterName | None = None) -> RankedRun:
@@ -43,12 +45,26 @@ def rank_run(run: RunFolder | Path | str, split: str, filter_name: FilterName | 
     judge = load_judge(folder, config, dataset)
     questions = questions_of(facts, len(dataset.predicates), chosen)
     ranks = rank(judge.score, questions, known_answers(dataset, chosen)).realistic
-    fitted = judge.stages is not None and config.combiner.fit == split
-    note = f"{folder.path}: its combiner was fitted on {split}, so these are not figures of unseen facts"
     return RankedRun(
         str(folder.path), dataset, split, chosen, questions, facts_of_questions(facts, chosen), ranks,
-        note if fitted else None,
+        tuple(f"{folder.path}: {note}" for note in notes_on(folder, config, dataset, split)),
     )  # fmt: skip
+
+
+def notes_on(run: RunFolder, config: Config, dataset: Dataset, split: str) -> list[str]:
+    """Return what makes the ranks of a run on a split other than those of unseen facts by a finished run."""
+    on_valid = split == "valid"
+    seen = {
+        "it was trained on train": split == "train",
+        "its combiner was fitted on valid": on_valid and fits_on_valid(config.combiner),
+        "its rules were mined from valid too": on_valid and "valid" in config.rules.splits and run.rules_file.exists(),
+        "its evidence has the facts of valid": on_valid and config.evidence.use and "valid" in config.evidence.splits,
+    }
+    notes = [f"{why}, so these are not figures of unseen facts" for why, holds in seen.items() if holds]
+    if not is_concluded(run, dataset, with_test=False):
+        lacking = config.combiner.use and not run.combiner_file.exists()
+        notes.append("the run is not finished: its weights so far" + (", without its second stage" if lacking else ""))
+    return notes
 
 
 def rank_both(

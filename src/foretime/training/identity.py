@@ -27,3 +27,8 @@ def config_hash(config: Config) -> str:
     penalties = {name: weight for name, weight in complete.penalties.items() if weight}
     values = {name: section for name, section in own.items() if section} | {"model": model, "penalties": penalties}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def seedless_hash(config: Config) -> str:
+    """Return the same for configurations that differ by nothing but their seed."""
+    return config_hash(config.model_copy(update={"training": config.training.model_copy(update={"seed": 0})}))

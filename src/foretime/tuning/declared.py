@@ -139,4 +139,8 @@ def _check_range(place: str, base: Config, key: str, own: RangeSection) -> None:
         raise ConfigError(f"{place}{fault}")
     values: list[Any] = list(own.choices) or list(own.ends)
     for value in values:
-        complete_config(changed_config(base, {key: value}, place))
+        changed = changed_config(base, {key: value}, place)
+        try:
+            complete_config(changed)
+        except ConfigError as error:  # what only the model can tell, such as an unknown option
+            raise ConfigError(f"{place}{error}") from None

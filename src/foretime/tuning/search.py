@@ -13,8 +13,8 @@ from typing import Any
 
 from foretime.config import config_text
 from foretime.data.dataset import Dataset
-from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted
-from foretime.files import write_text
+from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, RunError
+from foretime.files import hold, write_bytes, write_text
 from foretime.training import Listener, changed_config
 from foretime.training.identity import config_hash
 from foretime.tuning.declared import RangeSection, TunePlan
@@ -58,7 +58,24 @@ def tune(
         raise DataError(
             f"{dataset.name} has no valid facts, by which settings are chosen; foretime data split makes some"
         )
-    study = _open_study(plan, folder)
+    _check_installed()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with hold(folder, wait=False):
+            return _search(plan, dataset, folder, listener, tell, seconds)
+    except BlockingIOError:
+        raise RunError(f"{folder}: another process makes trials there; wait for it, or name another --out") from None
+
+
+def _search(
+    plan: TunePlan,
+    dataset: Dataset,
+    folder: Path,
+    listener: Callable[[], Listener],
+    tell: Callable[[str], None],
+    seconds: float,
+) -> list[Tried]:
+    study = _open_study(plan, dataset, folder)
     began, trials = time.monotonic(), Trials(dataset, folder / "trials")
     while len(tried(study)) < plan.trials and not (seconds and time.monotonic() - began > seconds):
         trial = study.ask()
@@ -95,23 +112,28 @@ def tried(study: Any) -> list[Tried]:
     return sorted(over, key=lambda own: (own.state != "finished", -(own.valid_mrr or 0.0), own.trial))
 
 
-def _open_study(plan: TunePlan, folder: Path) -> Any:
-    """Return the study in a folder, made if it is not there; what a killed process was at is proposed again."""
+def _check_installed() -> None:
     try:
-        import optuna
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
+        import optuna  # noqa: F401
     except ImportError:
         raise ConfigError("Optuna is not installed; pip install 'foretime[tune]'") from None
+
+
+def _open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
+    """Return the study in a folder, made if it is not there; what a killed process was at is proposed again."""
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    folder.mkdir(parents=True, exist_ok=True)
-    storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
-    study = optuna.create_study(storage=storage, study_name=STUDY, direction="maximize", load_if_exists=True)
+    study = _load_study(folder / JOURNAL)
     ranges = {key: own.model_dump(exclude_defaults=True) for key, own in plan.ranges.items()}
     declared = json.dumps({"config": config_hash(plan.base), "ranges": ranges}, sort_keys=True)
     if study.user_attrs.get("declared", declared) != declared:
         raise ConfigError(f"{folder} holds trials of another configuration or of other ranges; name another --out")
+    graph = dataset.fingerprint()
+    if study.user_attrs.get("graph", graph) != graph:
+        raise ConfigError(f"{folder} holds trials on another graph: the data have changed; name another --out")
     study.set_user_attr("declared", declared)
+    study.set_user_attr("graph", graph)
     for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
         study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
         if set(trial.params) == set(plan.ranges):
@@ -120,6 +142,22 @@ def _open_study(plan: TunePlan, folder: Path) -> Any:
     study.sampler = optuna.samplers.TPESampler(seed=plan.seed + len(study.trials))
     study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
     return study
+
+
+def _load_study(journal: Path) -> Any:
+    """Return the study in a journal, without the half of a line that a power cut may have left at its end."""
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    content = journal.read_bytes() if journal.exists() else b""
+    if not content.endswith(b"\n") and content:
+        write_bytes(journal, content[: content.rfind(b"\n") + 1])
+    try:
+        storage = JournalStorage(JournalFileBackend(str(journal)))
+        return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize", load_if_exists=True)
+    except (ValueError, KeyError) as error:
+        raise RunError(f"{journal}: damaged journal ({error}); restore the file, or name another --out") from None
 
 
 def _suggest(trial: Any, key: str, own: RangeSection) -> Any:
@@ -149,7 +187,6 @@ def _make(
     else:
         _note(trial, hash=name, mrr=outcome.mrr, epochs=outcome.epochs, seconds=outcome.seconds)
         if outcome.given_up:
-            trial.set_user_attr("given up", True)
             study.tell(trial, state=TrialState.PRUNED)
         else:
             study.tell(trial, outcome.mrr)
@@ -157,11 +194,17 @@ def _make(
 
 
 def _known(study: Any, name: str) -> Outcome | None:
-    """Return what the same settings have come to before."""
+    """Return what the same settings have come to before; raise `RunError` if they could not be trained."""
+    from optuna.trial import TrialState
+
     for trial in study.get_trials(deepcopy=False):
         found = trial.user_attrs
-        if found.get("hash") == name and "mrr" in found:
-            return Outcome(found["mrr"], found["epochs"], found["seconds"], "given up" in found)
+        if found.get("hash") != name:
+            continue
+        if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
+            return Outcome(found["mrr"], found["epochs"], found["seconds"], trial.state == TrialState.PRUNED)
+        if trial.state == TrialState.FAIL and "error" in found:
+            raise RunError(found["error"])
     return None
 
 
@@ -177,7 +220,8 @@ def _short(value: Any) -> str:
 def _told(number: int, found: list[Tried]) -> str:
     own = next(one for one in found if one.trial == number)
     reached = own.note if own.valid_mrr is None else f"valid MRR {own.valid_mrr:.4f}, {own.epochs} epochs"
-    return f"trial {number}: {own.state}, {reached}; {len(found)} made, the best is trial {found[0].trial}"
+    best = f"the best is trial {found[0].trial}" if found[0].state == "finished" else "none has finished"
+    return f"trial {number}: {own.state}, {reached}; {len(found)} made, {best}"
 
 
 def _write(plan: TunePlan, folder: Path, found: list[Tried]) -> None:
