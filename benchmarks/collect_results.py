@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from foretime.files import write_json, write_text
+from foretime.training import RunFolder
+from foretime.training.conclusion import training_seconds
 
 ROOT = Path(__file__).parents[1]
 RESULTS, CONFIGS, BENCHMARKS = ROOT / "results", ROOT / "configs", ROOT / "benchmarks" / "results"
@@ -29,6 +31,7 @@ def collect(run: Path) -> None:
     for name in ("config.toml", "trace.jsonl"):
         shutil.copyfile(run / name, folder / name)
     report = json.loads((run / "report.json").read_text(encoding="utf-8"))
+    report["training_seconds"] = round(training_seconds(RunFolder(run)), 1)  # earlier reports have the last stage alone
     for split in ("valid", "test"):
         report.get(split, {}).pop("predicates", None)
     write_json(folder / "report.json", report)
@@ -139,7 +142,7 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
         "Written by `python benchmarks/collect_results.py` from the files in `results/` and `benchmarks/results/`. Every",
         "run was chosen on valid, none on test, though some configurations were ranked on test before a later one took their",
         "place ([evidence.md](evidence.md) has what was tried). Protocol: [protocol.md](protocol.md).",
-        "Minutes are those of the last first stage on two cores, often with other work on them; memory is the whole process's.",
+        "Minutes are those of all first stages on two cores, often with other work on them; memory is the whole process's.",
         "",
         table,
         "",

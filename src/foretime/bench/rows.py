@@ -13,8 +13,7 @@ from foretime.bench.provenance import Provenance
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.files import hold, write_text
 from foretime.training import RunFolder
-from foretime.training.checkpoint import Progress, read_progress
-from foretime.training.conclusion import is_concluded
+from foretime.training.conclusion import is_concluded, progress_of, training_seconds
 from foretime.training.identity import config_hash, seedless_hash
 from foretime.training.second_stage import fitted_on
 
@@ -77,7 +76,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     """Return the result of a run as it stands; what it has not reached yet is empty."""
     config, dataset, curve = run.config(), run.dataset(), curve_of(run.trace())
     report = run.report() if is_concluded(run, dataset) else {}
-    progress = _progress(run.last_file)
+    progress = progress_of(run.last_file)
     epochs = report.get("epochs") or (progress.epoch - (0 if progress.finished else 1) if progress else 0)
     done = ending.status == "finished"
     out_of_patience = done and epochs < config.training.epochs
@@ -113,20 +112,6 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "valid": _metrics(report.get("valid")),
         "test": _metrics(report.get("test")),
     }
-
-
-def training_seconds(run: RunFolder) -> float:
-    """Return how long the first stages of a run have trained: its own, and those that leave a part of train out."""
-    found = (_progress(file) for file in (run.last_file, *run.path.glob("fold-*/last.safetensors")))
-    return sum(progress.seconds for progress in found if progress)
-
-
-def _progress(file: Path) -> Progress | None:
-    """Return what a checkpoint says, nothing if it is not there or damaged."""
-    try:
-        return read_progress(file)
-    except RunError:
-        return None
 
 
 def row_of_finished(run: RunFolder, name: str = "", variant: str = "") -> Row:

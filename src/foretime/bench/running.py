@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple
 from foretime.bench.declared import BenchList, Planned
 from foretime.bench.process import is_held, only_here, train_in_process
 from foretime.bench.provenance import Provenance, provenance
-from foretime.bench.rows import Ending, Row, read_rows, row_of, training_seconds, write_row
+from foretime.bench.rows import Ending, Row, read_rows, row_of, write_row
 from foretime.errors import Interrupted, RunError
 from foretime.training import RunFolder
+from foretime.training.conclusion import training_seconds
 from foretime.training.identity import seedless_hash
 
 State = Literal["done", "over budget", "training", "to go on", "failed", "changed", "to do"]

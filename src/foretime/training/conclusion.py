@@ -6,6 +6,7 @@ import math
 import platform
 import resource
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from foretime.evaluation import FilterName, KnownAnswers, evaluate, model_scorer
 from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
 from foretime.evaluation.pieces import PIECES, Piece, candidates
 from foretime.models import Model, WithEvidence
-from foretime.training.checkpoint import read_progress
+from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
 from foretime.training.second_stage import fit_second_stage, fits_on_valid, fitted_on
@@ -79,7 +80,7 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         "combiner": fitted_on(config.combiner) if config.combiner.use else None,
         "epochs": last.epoch,
         "best_epoch": progress.best_epoch,
-        "training_seconds": round(last.seconds, 1),
+        "training_seconds": round(training_seconds(run), 1),
         "peak_memory_mb": peak_memory_mb(),
         "machine": machine(),
         "temperatures": temperatures,
@@ -93,6 +94,20 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         "test was ranked once, by this final configuration" if "test" in report else "test has not been ranked"
     )
     run.write_report(report)
+
+
+def training_seconds(run: RunFolder) -> float:
+    """Return how long the first stages of a run have trained: its own, and those that leave a part of train out."""
+    found = (progress_of(file) for file in (run.last_file, *run.path.glob("fold-*/last.safetensors")))
+    return sum(progress.seconds for progress in found if progress)
+
+
+def progress_of(file: Path) -> Progress | None:
+    """Return what a checkpoint says, nothing if it is not there or damaged."""
+    try:
+        return read_progress(file)
+    except RunError:
+        return None
 
 
 def choice_note(config: Config) -> str:
