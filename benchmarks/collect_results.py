@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,10 @@ from typing import Any
 from foretime.files import write_json, write_text
 from foretime.training import RunFolder
 from foretime.training.conclusion import training_seconds
+from reached import valid_mrr, write_reached
 
 ROOT = Path(__file__).parents[1]
-RESULTS, CONFIGS, BENCHMARKS = ROOT / "results", ROOT / "configs", ROOT / "benchmarks" / "results"
+RESULTS, BENCHMARKS = ROOT / "results", ROOT / "benchmarks" / "results"
 MARKS = "<!-- figures:begin -->", "<!-- figures:end -->"
 
 
@@ -63,23 +63,6 @@ def results_table(kept: dict[str, dict[str, Any]]) -> str:
             f"| {report['training_seconds'] / 60:.0f} | {report['peak_memory_mb']:,.0f} |"
         )
     return "\n".join(lines)
-
-
-def valid_mrr(report: dict[str, Any]) -> str:
-    """Return the MRR on valid, unless valid has served to fit the second stage: then it says nothing."""
-    return "(fitted on it)" if "valid" in (report.get("combiner") or "") else f"{report['valid']['all']['mrr']:.4f}"
-
-
-def write_reached(kept: dict[str, dict[str, Any]]) -> None:
-    """Write what a configuration has reached into its first line."""
-    for path in CONFIGS.glob("*.toml"):
-        text = re.sub(r"\A# (reached|not measured).*\n", "", path.read_text(encoding="utf-8"))
-        report = kept.get(path.stem)
-        line = "# not measured yet\n"
-        if report is not None:
-            tested = f", test {report['test']['all']['mrr']:.4f}" if "test" in report else ", test not ranked"
-            line = f"# reached: MRR on valid {valid_mrr(report)}{tested} (results/{path.stem})\n"
-        write_text(path, line + text)
 
 
 def benchmark_lines() -> list[str]:
@@ -389,7 +372,7 @@ def main() -> None:
     for run in parser.parse_args().runs:
         collect(run)
     kept = reports()
-    write_reached(kept)
+    write_reached(ROOT / "configs", RESULTS, kept)
     write_pages(kept)
 
 

@@ -110,6 +110,9 @@ class TrainingConfig(Section):
     softmax: Literal["each", "joint"] = "each"
     """`each`: every part of the model has its own softmax and the losses are added with the weights of the terms, as
     in the paper; `joint`: one softmax over the weighted sum of all terms."""
+    ends: Literal["alike", "apart"] = "alike"
+    """Under which predicates a model with time learns the two ends of an interval: `alike` under that of the fact,
+    `apart` under two, what begins under one and what ends under the other. Facts at one time have no ends."""
     valid_every: int = Field(default=5, ge=1)
     """Epochs between two evaluations on valid."""
     patience: int = Field(default=3, ge=1)

@@ -34,7 +34,7 @@ def explainer(evidence_run: Path) -> Explainer:
     return Explainer.open(evidence_run)
 
 
-def interval_explainer(path: Path, past_only: bool) -> Explainer:
+def interval_explainer(path: Path, past_only: bool, predicates_each: int = 1) -> Explainer:
     """A graph of intervals, some with an end that is not known, and a model with random weights and evidence."""
     generator, rows = random.Random(1), {}
     for _ in range(300):
@@ -44,10 +44,11 @@ def interval_explainer(path: Path, past_only: bool) -> Explainer:
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     graph = read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))
     draw = torch.Generator().manual_seed(2)
-    base = build_model(ModelConfig(name="lcge", rank=4, init_scale=0.8), sizes_of(graph), draw)
+    base = build_model(ModelConfig(name="lcge", rank=4, init_scale=0.8), sizes_of(graph, predicates_each), draw)
     model = WithEvidence(base, grounds_of(graph, EvidenceConfig(use=True, past_only=past_only)))
     with torch.no_grad():
         model.evidence.weights.normal_(generator=draw)
+    model.end_offset = (predicates_each - 1) * 2 * len(graph.predicates)
     return Explainer(Predictor(Judge(model.eval()), graph, dict.fromkeys(PIECES, 0.7)))
 
 
@@ -59,6 +60,11 @@ def intervals(tmp_path_factory: pytest.TempPathFactory) -> Explainer:
 @pytest.fixture(scope="module")
 def forecasts(tmp_path_factory: pytest.TempPathFactory) -> Explainer:
     return interval_explainer(tmp_path_factory.mktemp("forecasts") / "offices.tsv", past_only=True)
+
+
+@pytest.fixture(scope="module")
+def ends_apart(tmp_path_factory: pytest.TempPathFactory) -> Explainer:
+    return interval_explainer(tmp_path_factory.mktemp("apart") / "offices.tsv", past_only=False, predicates_each=2)
 
 
 def pieces_of(graph: Dataset, split: str, row: int) -> dict[str, str]:
@@ -88,7 +94,7 @@ def assert_adds_up(explanation: Explanation, answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("graph", ["explainer", "intervals", "forecasts"])
+@pytest.mark.parametrize("graph", ["explainer", "intervals", "forecasts", "ends_apart"])
 def test_reasons_add_up_to_terms_and_terms_to_the_score_of_the_predictor(request, graph: str, piece: str):
     explainer: Explainer = request.getfixturevalue(graph)
     for fact in some_facts(explainer.predictor.dataset):

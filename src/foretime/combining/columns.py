@@ -23,6 +23,7 @@ from foretime.evaluation.filters import KnownAnswers
 from foretime.evidence.grounds import Grounds, grounds_of
 from foretime.evidence.names import NameIndex, name_index
 from foretime.models import Model, Queries, WithEvidence
+from foretime.models.ends import end_queries
 
 PROFILE_RUNS = 8
 Columns = NDArray[np.float32]
@@ -102,18 +103,15 @@ def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:
 
     The evidence is split into its families. A fact with two ends is scored by the mean of both.
     """
-    first, second = questions.known_ends()
-    terms = _terms_at(model, questions, first)
-    two = np.flatnonzero(first != second)
-    if model.uses_time and len(two):
-        rows = torch.from_numpy(two)
-        for name, later in _terms_at(model, questions.take(two), second[two]).items():
-            terms[name][rows] = (terms[name][rows] + later) / 2
+    asked = end_queries(model, questions)
+    terms = _terms_at(model, asked.first)
+    if len(asked.rows):
+        for name, later in _terms_at(model, asked.second).items():
+            terms[name][asked.rows] = (terms[name][asked.rows] + later) / 2
     return terms
 
 
-def _terms_at(model: Model, questions: Facts, time: Ids) -> dict[str, Tensor]:
-    queries = Queries(*(torch.from_numpy(column) for column in (questions.subject, questions.predicate, time)))
+def _terms_at(model: Model, queries: Queries) -> dict[str, Tensor]:
     if not isinstance(model, WithEvidence):
         return {term.name: term.weight * term.scores for term in model.score_terms(queries)}
     terms = {term.name: term.weight * term.scores for term in model.base_terms(queries)}

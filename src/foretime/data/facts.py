@@ -68,13 +68,17 @@ class Facts:
         start = np.where(self.start == UNKNOWN, self.end, self.start)
         return start, np.where(self.end == UNKNOWN, self.start, self.end)
 
-    def events(self) -> Events:
-        """Return the facts as events: one at each known end, one only where both ends are the same."""
+    def events(self, end_offset: int = 0) -> Events:
+        """Return the facts as events: one at each known end, one only where both ends are the same.
+
+        With an offset, ends have predicates of their own, that much higher, and are events even if both are the same.
+        """
         at_start = self.start != UNKNOWN
-        at_end = (self.end != UNKNOWN) & (self.end != self.start)
+        at_end = (self.end != UNKNOWN) & ((self.end != self.start) | (end_offset > 0))
         rows = np.concatenate([np.flatnonzero(at_start), np.flatnonzero(at_end)])
         time = np.concatenate([self.start[at_start], self.end[at_end]])
-        return Events(self.subject[rows], self.predicate[rows], self.object[rows], time)
+        predicate = np.concatenate([self.predicate[at_start], self.predicate[at_end] + end_offset])
+        return Events(self.subject[rows], predicate, self.object[rows], time)
 
     def with_inverses(self, predicates: int) -> Facts:
         """Return the facts followed by their inverses, `(o, p⁻¹, s)`: both questions that each fact asks."""

@@ -19,7 +19,8 @@ from foretime.data.facts import Facts, Ids, concatenate, inverse
 from foretime.evaluation.calibration import Candidates
 from foretime.evaluation.filters import FilterName, KnownAnswers
 from foretime.evaluation.ranking import Scorer, batches, model_scorer
-from foretime.models.base import Model, Queries, ScoreTerm
+from foretime.models.base import Model, ScoreTerm
+from foretime.models.ends import end_queries
 
 Piece = Literal["subject", "predicate", "object", "time"]
 PIECES: tuple[Piece, ...] = get_args(Piece)
@@ -53,13 +54,12 @@ def turn(facts: Facts, dataset: Dataset) -> Facts:
 def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
     """Return the terms of the score of each fact as it stands, (facts, 1) each, a mean over its known ends."""
     object_ = torch.from_numpy(facts.object)[:, None]
-    terms, later = (
-        model.score_terms(
-            Queries(torch.from_numpy(facts.subject), torch.from_numpy(facts.predicate), torch.from_numpy(time)), object_
-        )
-        for time in facts.known_ends()
-    )
-    return [ScoreTerm(a.name, a.weight, (a.scores + b.scores) / 2) for a, b in zip(terms, later, strict=True)]
+    asked = end_queries(model, facts)
+    terms = model.score_terms(asked.first, object_)
+    if len(asked.rows):
+        for term, later in zip(terms, model.score_terms(asked.second, object_[asked.rows]), strict=True):
+            term.scores[asked.rows] = (term.scores[asked.rows] + later.scores) / 2
+    return terms
 
 
 class KnownPieces:

@@ -13,7 +13,8 @@ from torch import Tensor
 from foretime.data.facts import Facts
 from foretime.errors import ForetimeError
 from foretime.evaluation.filters import KnownAnswers
-from foretime.models.base import Model, Queries
+from foretime.models.base import Model
+from foretime.models.ends import end_queries
 
 Scorer = Callable[[Facts], Tensor]
 """Scores every entity as the object of each question: (questions, entities)."""
@@ -42,12 +43,10 @@ def model_scorer(model: Model) -> Scorer:
 
 def score_questions(model: Model, questions: Facts) -> Tensor:
     """Return the scores of all entities as objects of the questions, (questions, entities)."""
-    first, second = questions.known_ends()
-    scores = model.score_objects(_queries(questions, first))
-    two = np.flatnonzero(first != second)
-    if model.uses_time and len(two):
-        rows = torch.from_numpy(two)
-        scores[rows] = (scores[rows] + model.score_objects(_queries(questions.take(two), second[two]))) / 2
+    asked = end_queries(model, questions)
+    scores = model.score_objects(asked.first)
+    if len(asked.rows):
+        scores[asked.rows] = (scores[asked.rows] + model.score_objects(asked.second)) / 2
     return scores
 
 
@@ -85,7 +84,3 @@ def _count_rivals(scores: Tensor, questions: Facts, known: KnownAnswers) -> tupl
     higher.index_add_(0, row, (known_scores > own).long(), alpha=-1)
     equal.index_add_(0, row, (known_scores == own).long(), alpha=-1)
     return higher, equal
-
-
-def _queries(questions: Facts, time: NDArray[np.int64]) -> Queries:
-    return Queries(*(torch.from_numpy(column) for column in (questions.subject, questions.predicate, time)))

@@ -14,11 +14,15 @@ from foretime.rules.rule import RuleTable
 
 
 class Sizes(NamedTuple):
-    """How many of each thing a model has to know; `predicates` counts inverses too."""
+    """How many of each thing a model has to know.
+
+    `predicates` counts inverses too and, where ends are told apart (`ends` is 2), those of the ends behind all others.
+    """
 
     entities: int
     predicates: int
     times: int
+    ends: int = 1
 
 
 class Queries(NamedTuple):
@@ -67,6 +71,8 @@ class Model(nn.Module, ABC):
     default_penalties: ClassVar[dict[str, float]] = {}
     default_loss: ClassVar[LossName] = "softmax"
     default_margin: ClassVar[float] = 1.0
+    end_offset: int = 0
+    """What is added to the predicate at the end of a fact, where ends have predicates of their own."""
 
     @abstractmethod
     def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:

@@ -50,6 +50,7 @@ class EvidencePart(Model):
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `evidence`."""
+        queries = self._plain(queries)
         if objects is None:
             return [ScoreTerm("evidence", 1.0, EvidenceScores.apply(self.weights, self.grounds, queries))]  # type: ignore[no-untyped-call]
         if objects.shape[1] <= ONE_BY_ONE and not torch.is_grad_enabled():
@@ -70,12 +71,16 @@ class EvidencePart(Model):
     @torch.inference_mode()
     def score_families(self, queries: Queries) -> dict[str, Tensor]:
         """Return the evidence of every candidate by family, (questions, entities) each: together they are the term."""
-        questions = [column.numpy() for column in queries]
+        questions = [column.numpy() for column in self._plain(queries)]
         weights = self.weights.detach().numpy()
         return {
             f"evidence_{family}": torch.from_numpy(grounds.score(weights, *questions))
             for family, grounds in self.grounds.by_family().items()
         }
+
+    def _plain(self, queries: Queries) -> Queries:
+        """Return the questions under the predicates of the graph: evidence knows the times of both ends itself."""
+        return queries._replace(predicate=queries.predicate % (2 * self.grounds.index.predicates))
 
     @property
     def past_only(self) -> bool:

@@ -34,7 +34,7 @@ class EventPart(TNTComplEx):
 
     def __init__(self, sizes: Sizes, options: LCGEOptions, generator: torch.Generator) -> None:
         super().__init__(sizes, options, generator)
-        self.guide = RuleGuide(options.rank, sizes.predicates, options.rule_norm)
+        self.guide = RuleGuide(options.rank, sizes.predicates // sizes.ends, options.rule_norm)
 
     def take_rules(self, rules: RuleTable | None) -> None:
         """Take the rules that guide the predicates."""
@@ -42,7 +42,11 @@ class EventPart(TNTComplEx):
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
         """Return the penalties of TNTComplEx, and `rules`: how far the lasting predicates are from the rules."""
-        return {**super().penalties(queries, objects), "rules": self.guide(self.lasting_predicates)}
+        return {**super().penalties(queries, objects), "rules": self.guide(self._guided())}
+
+    def _guided(self) -> Tensor:
+        """Return the lasting predicates without those of ends: rules know no ends."""
+        return self.lasting_predicates[: self.guide.predicates]
 
 
 class LCGE(Model):

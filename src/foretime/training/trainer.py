@@ -28,9 +28,9 @@ from foretime.training.objective import Loss, check_penalties, loss_each, loss_j
 from foretime.training.runs import RunFolder
 
 
-def sizes_of(dataset: Dataset) -> Sizes:
+def sizes_of(dataset: Dataset, ends: int = 1) -> Sizes:
     """Return what a model of the data set has to know."""
-    return Sizes(len(dataset.entities), 2 * len(dataset.predicates), len(dataset.timeline))
+    return Sizes(len(dataset.entities), ends * 2 * len(dataset.predicates), len(dataset.timeline), ends)
 
 
 def changed_config(base: Config, changes: dict[str, Any], place: str = "") -> Config:
@@ -81,10 +81,14 @@ def complete_config(config: Config) -> Config:
 def new_model(config: Config, dataset: Dataset, rules: RuleTable | None = None) -> Model:
     """Return the configured model with the initial weights of the configured seed, guided by rules if there are any."""
     generator = torch.Generator().manual_seed(config.training.seed)
-    model = build_model(config.model, sizes_of(dataset), generator)
+    apart = config.training.ends == "apart" and model_class(config.model).uses_time and dataset.has_intervals
+    model = build_model(config.model, sizes_of(dataset, 2 if apart else 1), generator)
     if wants_rules(config):
         model.take_rules(rules)
-    return WithEvidence(model, grounds_of(dataset, config.evidence, rules)) if config.evidence.use else model
+    if config.evidence.use:
+        model = WithEvidence(model, grounds_of(dataset, config.evidence, rules))
+    model.end_offset = 2 * len(dataset.predicates) if apart else 0
+    return model
 
 
 def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimizer:
@@ -114,7 +118,8 @@ class Trainer:
         self.model = new_model(config, dataset, rules)
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
-        events = (facts or dataset.train).with_inverses(len(dataset.predicates)).events()
+        asked = (facts or dataset.train).with_inverses(len(dataset.predicates))
+        events = asked.events(self.model.end_offset)
         each = config.training.softmax == "each"
         self._parts = self.model.parts() if each else [Part("", 1.0, self.model)]
         self._pools = [QuestionPool(events, part.model.uses_time) for part in self._parts]

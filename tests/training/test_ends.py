@@ -1,0 +1,99 @@
+"""Ends of intervals that are told apart: predicates of their own, in training and in every question."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.facts import UNKNOWN, Facts
+from foretime.evaluation.ranking import score_questions
+from foretime.models import Queries
+from foretime.models.ends import end_queries
+from foretime.training import load_model, train
+from foretime.training.trainer import new_model
+
+COACHES = 12
+
+
+@pytest.fixture(scope="module")
+def relay(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Clubs that change their coach every five years: in the year of the change one comes and one goes."""
+    rows = []
+    for club in range(20):
+        for term in range(8):
+            year, coach = 1950 + 5 * term + club % 5, (club + term) % COACHES
+            rows.append(f"club {club}\tis led by\tcoach {coach}\t{year}\t{year + 5}")
+    path = tmp_path_factory.mktemp("relay") / "clubs.tsv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))
+
+
+@pytest.fixture
+def config(small_config: Config) -> Config:
+    return override(small_config, {"training.ends": "apart"})
+
+
+def facts(*rows: tuple[int, ...]) -> Facts:
+    return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
+
+
+def test_every_known_end_is_an_event_under_its_own_predicate():
+    some = facts((0, 1, 2, 3, 5), (0, 1, 2, 4, 4), (6, 0, 2, UNKNOWN, 7), (6, 0, 2, 8, UNKNOWN))
+    apart = some.events(end_offset=10)
+    assert list(zip(*(column.tolist() for column in apart), strict=True)) == [
+        (0, 1, 2, 3), (0, 1, 2, 4), (6, 0, 2, 8), (0, 11, 2, 5), (0, 11, 2, 4), (6, 10, 2, 7),
+    ]  # fmt: skip
+    assert some.events().predicate.tolist() == [1, 1, 0, 1, 0]
+
+
+def test_facts_ask_at_both_known_ends(relay: Dataset, config: Config):
+    model = new_model(config, relay)
+    assert model.end_offset == 2
+    some = facts((0, 0, 2, 3, 5), (0, 0, 2, 4, 4), (6, 1, 2, UNKNOWN, 7), (6, 1, 2, 8, UNKNOWN))
+    asked = end_queries(model, some)
+    assert asked.first.predicate.tolist() == [0, 0, 3, 1]
+    assert asked.first.time.tolist() == [3, 4, 7, 8]
+    assert (asked.rows.tolist(), asked.second.predicate.tolist(), asked.second.time.tolist()) == (
+        [0, 1],
+        [2, 2],
+        [5, 4],
+    )
+
+
+def test_graphs_of_points_and_models_without_time_have_no_ends(small_graph: Dataset, relay: Dataset, config: Config):
+    assert new_model(config, small_graph).end_offset == 0
+    static = override(config, {"model.name": "complex", "model.rank": 4})
+    assert new_model(static, relay).end_offset == 0
+
+
+def test_rules_pull_the_same_predicates_and_evidence_is_the_same_at_an_end(relay: Dataset, config: Config):
+    model = new_model(override(config, {"evidence.use": True}), relay)
+    assert model.base.event.guide.predicates == 2
+    assert len(model.base.event.lasting_predicates) == 4
+    with torch.no_grad():
+        model.evidence.weights.normal_(generator=torch.Generator().manual_seed(1))
+    subject, time = torch.arange(5), torch.full((5,), 9)
+    plain, ending = (
+        model.evidence.score_objects(Queries(subject, torch.full((5,), predicate), time)) for predicate in (0, 2)
+    )
+    assert plain.abs().sum() > 0
+    torch.testing.assert_close(plain, ending)
+    assert model.penalties(Queries(subject, torch.full((5,), 2), time), subject)["event_rules"] == 0
+
+
+@pytest.mark.parametrize(("ends", "least", "most"), [("apart", 0.9, 1.0), ("alike", 0.2, 0.8)])
+def test_who_comes_is_told_from_who_goes(
+    relay: Dataset, small_config: Config, tmp_path: Path, ends: str, least: float, most: float
+):
+    """Told alike, both coaches of the year of a change fit its question."""
+    changes = {"training.epochs": 40, "training.valid_every": 40, "training.ends": ends}
+    config = override(small_config, {"model.name": "tntcomplex", "model.rank": 16, **changes})
+    run = train(relay, config, tmp_path / ends, with_test=False)
+    began = replace(relay.train, end=np.full(len(relay.train), UNKNOWN))
+    with torch.inference_mode():
+        best = score_questions(load_model(run, run.config(), relay), began).argmax(1).numpy()
+    assert least < (best == began.object).mean() <= most
