@@ -15,6 +15,7 @@ from foretime.config import Config, override
 from foretime.data.dataset import Dataset
 from foretime.errors import RunError
 from foretime.training import Interrupted, Listener, RunFolder, complete_config, resume, train
+from foretime.training.checkpoint import read_progress
 
 
 class StopAfter(Listener):
@@ -51,6 +52,25 @@ def test_stopping_anywhere_changes_nothing(small_graph: Dataset, small_config: C
             stops += 1
     assert stops >= 4
     assert bytes_of(broken) == bytes_of(whole)
+
+
+def test_a_warm_start_comes_once_wherever_training_is_stopped(
+    small_graph: Dataset, small_config: Config, tmp_path: Path
+):
+    changes = {"model.name": "telm", "model.rank": 4, "model.warm_epochs": 2, "training.epochs": 4}
+    config = override(small_config, changes)
+    whole = train(small_graph, config, tmp_path / "whole").path
+    broken, odd = RunFolder.create(tmp_path / "broken", complete_config(config), small_graph), {}
+    while True:
+        try:
+            resume(broken.path, StopAfter(2))
+            break
+        except Interrupted:
+            entities = safetensors.torch.load_file(broken.last_file)["model.entities"]
+            odd[read_progress(broken.last_file).epoch] = float(entities[:, 4:12].abs().sum())
+    assert odd[1] == odd[2] == 0
+    assert odd[4] > odd[3] > 0
+    assert bytes_of(broken.path) == bytes_of(whole)
 
 
 def kill_while_it_trains(run: Path, generator: random.Random) -> bool:

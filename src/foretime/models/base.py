@@ -97,6 +97,9 @@ class Model(nn.Module, ABC):
     def take_rules(self, rules: RuleTable | None) -> None:
         """Take the temporal rules that guide the model; only models that say `takes_rules` are given some."""
 
+    def begin_epoch(self, epoch: int) -> None:
+        """Hear that an epoch begins, from 1, or goes on after an interruption: by default all epochs are alike."""
+
     def constrain_(self) -> None:
         """Bring the weights back to where they may be, after a step: by default they may be anywhere."""
 

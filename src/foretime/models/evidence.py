@@ -127,6 +127,10 @@ class WithEvidence(Model):
         """Hand the rules that guide the model on to it."""
         self.base.take_rules(rules)
 
+    def begin_epoch(self, epoch: int) -> None:
+        """Tell the model."""
+        self.base.begin_epoch(epoch)
+
     def constrain_(self) -> None:
         """Constrain the model's weights."""
         self.base.constrain_()

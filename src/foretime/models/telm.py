@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
 from foretime.models.algebra import dot_objects, lookup
 from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
 from foretime.models.penalties import n3, smoothness
+
+
+class TeLMOptions(ModelOptions):
+    """The options of TeLM."""
+
+    warm_epochs: int = Field(default=0, ge=0)
+    """Epochs in which it is TComplEx: the parts of e₁ and e₂ are zero. Those of predicates and times start then."""
 
 
 class TeLM(Model):
@@ -20,19 +28,33 @@ class TeLM(Model):
 
         score(s, p, o, t) = Sc(s ⊗ p ⊗ t ⊗ ō)
 
-    ⊗ is the geometric product, Sc its scalar part, and ō = o₀ − o₁e₁ − o₂e₂ − o₁₂e₁e₂.
+    ⊗ is the geometric product, Sc its scalar part, and ō = o₀ − o₁e₁ − o₂e₂ − o₁₂e₁e₂. Multivectors without e₁ and e₂
+    are complex numbers (e₁e₂ is i): the authors begin with these, and it is worth much.
     """
 
+    Options: ClassVar[type[ModelOptions]] = TeLMOptions
     uses_time: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01, "smoothness": 0.01}
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
+    def __init__(self, sizes: Sizes, options: TeLMOptions, generator: torch.Generator) -> None:
         super().__init__(sizes, options, generator)
         width = 4 * options.rank
         self.entities = embedding(sizes.entities, width, options.init_scale, generator)
         self.predicates = embedding(sizes.predicates, width, options.init_scale, generator)
         self.times = embedding(sizes.times, width, options.init_scale, generator)
         self.step = embedding(1, width, options.init_scale, generator)
+        self.warm_epochs = options.warm_epochs
+        if self.warm_epochs:
+            self._starts = [_odd(table).clone() for table in (self.predicates, self.times)]
+            for table in self.parameters():
+                _odd(table).zero_()  # without gradient while all are zero, so they stay so
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Give e₁ and e₂ their start after the warm epochs, unless they have it: an epoch may go on."""
+        tables = (self.predicates, self.times)
+        if epoch == self.warm_epochs + 1 and self.warm_epochs and not any(_odd(table).any() for table in tables):
+            for table, start in zip(tables, self._starts, strict=True):
+                _odd(table).copy_(start)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""
@@ -51,6 +73,12 @@ class TeLM(Model):
 
     def _timed_predicate(self, queries: Queries) -> Tensor:
         return geometric(lookup(self.predicates, queries.predicate), lookup(self.times, queries.time))
+
+
+def _odd(table: Tensor) -> Tensor:
+    """Return the parts of e₁ and e₂ of multivectors, (…, 2·rank), to be written to."""
+    rank = table.shape[-1] // 4
+    return table.detach()[..., rank : 3 * rank]
 
 
 def geometric(x: Tensor, y: Tensor) -> Tensor:

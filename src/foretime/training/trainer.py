@@ -149,6 +149,7 @@ class Trainer:
     def _train_epoch(self) -> None:
         """Do the rest of the epoch's steps."""
         epoch, began, before = self.progress.epoch, time.monotonic(), self.progress.seconds
+        self.model.begin_epoch(epoch)
         orders = [pool.order(self.config.training.seed, epoch) for pool in self._pools]
         for step in range(self.progress.step, self.steps):
             loss = self._step(orders, step)
