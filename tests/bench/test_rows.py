@@ -1,6 +1,7 @@
 """Files of results, curves, and the tables that are made of them."""
 
 import json
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -203,3 +204,10 @@ def test_the_plot_is_the_same_for_the_same_results(tmp_path: Path):
     assert contents[0] == contents[1]
     assert ">minutes of training<" in contents[0][1]
     assert write_page(tmp_path / "plain.md", rows, "results.jsonl", with_plot=False) == [tmp_path / "plain.md"]
+
+
+def test_a_printed_model_is_not_said_to_be_missing_beside_variants_of_another():
+    rows = [result("a", 0.6), result("b", 0.5, model="telm"), result("c", 0.4, variant="-warm", model="telm")]
+    table4 = page(rows, "results.jsonl", {}).split("## Ablation")[1].split("## Cost")[0]
+    assert re.search(r"\| LCGE \| 0\.667 \| 0\.600 ", table4)
+    assert re.search(r"\| -TIS \|.* not run \|", table4)

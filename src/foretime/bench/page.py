@@ -64,10 +64,11 @@ def _table4(lines: list[Line], paper: Published) -> list[str]:
     for data in dict.fromkeys([*paper.table4, *(line.data for line in lines)]):
         there = [line for line in lines if line.data == data]
         ablations = [line for line in there if _is_ablation(line)]
-        models = {line.rows[0]["model"] for line in ablations}
-        whole = [line for line in there if line.plain and not _is_ablation(line) and line.rows[0]["model"] in models]
+        printed, models = paper.table4.get(data, {}), {line.rows[0]["model"] for line in ablations}
+        plain = [line for line in there if line.plain and not _is_ablation(line)]
+        whole = [line for line in plain if line.rows[0]["model"] in models or line.model in printed]
         if ablations:
-            parts += [f"### {data}, ablation", "", *_table([*whole, *ablations], paper.table4.get(data, {})), ""]
+            parts += [f"### {data}, ablation", "", *_table([*whole, *ablations], printed), ""]
     return parts if len(parts) > 2 else [*parts, "Not run yet.", ""]
 
 
