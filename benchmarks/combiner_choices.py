@@ -30,8 +30,8 @@ from foretime.evaluation.kinds import KINDS, kinds_of
 from foretime.files import write_json
 from foretime.models import Model
 from foretime.training import RunFolder, load_model
+from foretime.training.members import load_first_stage
 from foretime.training.second_stage import parts_of
-from foretime.training.trainer import load_weights, new_model
 
 from described import Described, described  # isort: skip
 
@@ -78,7 +78,7 @@ class Bench:
         apart = (
             model
             if config.combiner.fit == "fold"
-            else load_weights(run.fold(0), new_model(config, self.dataset, run.rules(self.dataset)))
+            else load_first_stage(run.fold(0), config, self.dataset, run.rules(self.dataset))
         )
         self.fold, self.valid, self.exact_fold, self.exact_valid = (
             described_

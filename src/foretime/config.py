@@ -121,6 +121,9 @@ class TrainingConfig(Section):
     """Valid facts that are ranked to choose the best epoch, drawn by seed; 0 for all."""
     filter: Literal["exact", "valid-at", "points"] = "exact"
     """The filter of known answers under which valid and test are ranked."""
+    members: int = Field(default=1, ge=1, le=100)
+    """How many models with seeds of their own are trained, each alone; the score is the mean of theirs. Evidence is
+    learned once, by the first."""
     seed: int = Field(default=0, ge=0)
     """The seed of the initial weights, of the order of questions and of the wrong answers that are drawn."""
     threads: int = Field(default=0, ge=0)

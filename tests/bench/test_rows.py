@@ -211,3 +211,10 @@ def test_a_printed_model_is_not_said_to_be_missing_beside_variants_of_another():
     table4 = page(rows, "results.jsonl", {}).split("## Ablation")[1].split("## Cost")[0]
     assert re.search(r"\| LCGE \| 0\.667 \| 0\.600 ", table4)
     assert re.search(r"\| -TIS \|.* not run \|", table4)
+
+
+def test_the_mean_of_several_models_is_no_plain_model():
+    alone, mean = lines_of([result("one-0", 0.5, members=1), result("two-0", 0.6, members=2, seedless_hash="m")])
+    assert (alone.model, alone.plain) == ("LCGE", True)
+    assert (mean.model, mean.plain) == ("LCGE × 2", False)
+    assert differences(mean) == "2 models of rank 200, 30 epochs"

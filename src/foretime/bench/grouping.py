@@ -23,7 +23,7 @@ class Line:
     runs: str
     """What its runs are called, if there is another line of this model and data set; else empty."""
     plain: bool
-    """Whether it is the model alone, as the paper has it: without evidence and without a second stage."""
+    """Whether it is the model alone, as the paper has it: no mean of several, no evidence, no second stage."""
     rows: tuple[Row, ...]
 
     @property
@@ -89,7 +89,9 @@ def differences(line: Line) -> str:
         row = line.rows[0]
         return "; ".join([*named, f"{row['status']} after {row['epochs']} epochs, test not ranked"])
     row, left = rows[0], len(line.rows) - len(rows)
-    rank = "" if row["model"] == "rules" else f"rank {row['rank']}, "  # rules have no embeddings
+    members = row.get("members", 1)
+    ranks = f"{members} models of rank {row['rank']}" if members > 1 else f"rank {row['rank']}"
+    rank = "" if row["model"] == "rules" else f"{ranks}, "  # rules have no embeddings
     rising = [other["last_gain"] or 0.0 for other in rows if other["converged"] is False]
     facts = {
         f"{rank}{span([other['epochs'] for other in rows])} epochs": True,
@@ -113,8 +115,9 @@ def _label(row: Row) -> str:
     beside = [name for name in ("evidence", "combiner") if row.get(name)]
     fitted = f" ({row['combiner']})" if row.get("combiner") else ""
     name = row["variant"] or published().name(row["model"])
+    name += f" × {row['members']}" if row.get("members", 1) > 1 else ""
     return " + ".join([name, *beside]) + fitted
 
 
 def _is_plain(row: Row) -> bool:
-    return not row.get("evidence") and not row.get("combiner")
+    return not row.get("evidence") and not row.get("combiner") and row.get("members", 1) == 1

@@ -95,6 +95,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "commit": made.commit if made else None,
         "machine": {**report.get("machine", {}), **({"processor": made.processor} if made else {})},
         "rank": config.model.options.get("rank"),
+        "members": config.training.members,
         "filter": config.training.filter,
         "evidence": config.evidence.use,
         "combiner": fitted_on(config.combiner) if config.combiner.use else None,

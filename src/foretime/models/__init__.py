@@ -13,6 +13,7 @@ from foretime.models.distmult import DistMult
 from foretime.models.evidence import EvidencePart, Rules, WithEvidence, evidence_of
 from foretime.models.hyte import HyTE
 from foretime.models.lcge import LCGE
+from foretime.models.mean import Mean
 from foretime.models.quate import QuatE
 from foretime.models.rotate import RotatE
 from foretime.models.tcomplex import TComplEx
@@ -47,6 +48,7 @@ __all__ = [
     "DistMult",
     "EvidencePart",
     "HyTE",
+    "Mean",
     "Model",
     "ModelOptions",
     "Part",

@@ -10,9 +10,10 @@ from foretime.errors import Interrupted
 from foretime.training.conclusion import conclude, is_concluded, load_model
 from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
+from foretime.training.members import check_members, train_first_stage
 from foretime.training.runs import RunFolder
 from foretime.training.second_stage import check_second_stage, facts_of_first_stage
-from foretime.training.trainer import Trainer, changed_config, complete_config
+from foretime.training.trainer import changed_config, complete_config
 
 __all__ = [
     "Interrupted",
@@ -39,6 +40,7 @@ def create_run(dataset: Dataset, config: Config, folder: Path | str, listener: L
     """Return a new run folder in which nothing is trained yet: `resume` does that."""
     complete = complete_config(config)
     RunFolder.check_free(folder)
+    check_members(complete)
     check_second_stage(dataset, complete)
     rules = rules_for(complete, dataset, listener or Listener())
     return RunFolder.create(folder, complete, dataset, rules)
@@ -51,7 +53,8 @@ def resume(folder: Path | str, listener: Listener | None = None, with_test: bool
     if is_concluded(run, dataset, with_test):
         return run  # test is ranked once
     try:
-        Trainer(run, config, dataset, listener, facts_of_first_stage(dataset, config), run.rules(dataset)).fit()
+        facts = facts_of_first_stage(dataset, config)
+        train_first_stage(run, config, dataset, listener, facts, run.rules(dataset))
         conclude(run, config, dataset, listener, with_test)
     except Interrupted:  # maybe in the first stage of a part, which is no run of its own
         raise Interrupted(f"stopped; go on with foretime train --resume {run.path}") from None

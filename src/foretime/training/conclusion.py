@@ -27,9 +27,9 @@ from foretime.evaluation.pieces import PIECES, Piece, candidates
 from foretime.models import Model, WithEvidence
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.listeners import Listener
+from foretime.training.members import load_first_stage
 from foretime.training.runs import RunFolder
 from foretime.training.second_stage import fit_second_stage, fits_on_valid, fitted_on
-from foretime.training.trainer import load_weights, new_model
 
 SCORES_AT_MOST = 20_000_000
 """Scores that are kept at once to fit a temperature: more questions would not move it."""
@@ -40,7 +40,7 @@ LOOKED_UP_AT_MOST = 400_000
 
 def load_model(run: RunFolder, config: Config, dataset: Dataset) -> Model:
     """Return the run's model with its best weights, or with its last ones if valid has not been ranked yet."""
-    return load_weights(run, new_model(config, dataset, run.rules(dataset)))
+    return load_first_stage(run, config, dataset, run.rules(dataset))
 
 
 def is_concluded(run: RunFolder, dataset: Dataset, with_test: bool = True) -> bool:
@@ -77,6 +77,7 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         "parameters": sum(parameter.numel() for parameter in judge.model.parameters()),
         "rules": 0 if rules is None else len(rules),
         "evidence": sorted(config.evidence.families) if config.evidence.use else [],
+        "members": config.training.members,
         "combiner": fitted_on(config.combiner) if config.combiner.use else None,
         "epochs": last.epoch,
         "best_epoch": progress.best_epoch,
@@ -97,8 +98,8 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
 
 
 def training_seconds(run: RunFolder) -> float:
-    """Return how long the first stages of a run have trained: its own, and those that leave a part of train out."""
-    found = (progress_of(file) for file in (run.last_file, *run.path.glob("fold-*/last.safetensors")))
+    """Return how long the first stages of a run have trained: all members of its own, and of those without a part."""
+    found = (progress_of(file) for file in run.path.rglob(run.last_file.name))
     return sum(progress.seconds for progress in found if progress)
 
 

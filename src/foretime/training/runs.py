@@ -8,6 +8,7 @@ trace.jsonl         one line for each epoch
 last.safetensors    weights, optimiser and progress: where `--resume` goes on
 best.safetensors    the weights of the epoch with the best MRR on valid
 combiner.txt        the trees of the second stage, if there is one
+member-N/           the same model with another seed, if the model is the mean of several
 fold-N/             first stages that leave a part of train out, if the second stage is fitted on such
 report.json         the evaluation of the best weights, and the calibration
 """
@@ -80,6 +81,10 @@ class RunFolder:
         fold = RunFolder(self.path / f"fold-{number}")
         fold.path.mkdir(exist_ok=True)
         return fold
+
+    def member(self, number: int) -> RunFolder:
+        """Return the folder of the same model with another seed."""
+        return RunFolder(self.path / f"member-{number}")
 
     def config(self) -> Config:
         """Return the configuration of the run."""

@@ -14,8 +14,8 @@ from foretime.errors import ConfigError, DataError
 from foretime.evaluation.filters import KnownAnswers
 from foretime.models import Model
 from foretime.training.listeners import Listener
+from foretime.training.members import load_first_stage, train_first_stage
 from foretime.training.runs import RunFolder
-from foretime.training.trainer import Trainer, load_weights
 
 TREES_BETWEEN_WORDS = 50
 
@@ -91,14 +91,13 @@ def _examples_of_folds(
     run: RunFolder, config: Config, dataset: Dataset, describer: Describer, listener: Listener
 ) -> list[Examples]:
     """Return the examples of one part or of several, each by a first stage of its own in a folder of its own."""
-    part = parts_of(dataset, config)
+    part, rules = parts_of(dataset, config), run.rules(dataset)
     found = []
     for number in range(_parts_used(config.combiner)):
         listener.stage(f"first stage without part {number + 1} of {config.combiner.folds}")
         fold, seen = run.fold(number), dataset.train.take(part != number)
-        trainer = Trainer(fold, config, dataset, listener, seen, run.rules(dataset))
-        trainer.fit()
-        model = load_weights(fold, trainer.model)
+        train_first_stage(fold, config, dataset, listener, seen, rules)
+        model = load_first_stage(fold, config, dataset, rules)
         listener.stage(f"describing candidates of part {number + 1}")
         found.append(_examples(model, describer, dataset, config, dataset.train.take(part == number), seen))
     return found

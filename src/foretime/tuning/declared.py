@@ -18,6 +18,7 @@ JUDGES = {
     "combiner": "trials are judged by the first stage alone",
     "training.filter": "it would change how trials are judged",
     "training.valid_limit": "it would change how trials are judged",
+    "training.members": "trials are judged by the first member alone",
     "training.seed": "the best seed is luck",
     "training.threads": "it changes nothing but the speed",
     "training.checkpoint_seconds": "it changes nothing but the speed",

@@ -1,0 +1,131 @@
+"""A model that is the mean of several, each trained alone with a seed of its own."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from interruptions import StopAfter, bytes_of
+
+from foretime import Explainer
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset
+from foretime.errors import ConfigError, RunError
+from foretime.evaluation import model_scorer, questions_of
+from foretime.models import Mean, Model, WithEvidence, evidence_of
+from foretime.predict import Question
+from foretime.training import Interrupted, RunFolder, create_run, load_model, resume, train
+from foretime.training.conclusion import training_seconds
+from foretime.training.members import member_config
+from foretime.training.trainer import load_weights, new_model
+
+WITH_EVIDENCE = {"evidence.use": True, "rules.support": 2}
+SECOND_STAGE = {
+    "combiner.use": True, "combiner.fit": "refit", "combiner.folds": 3, "combiner.top": 5, "combiner.trees": 8,
+    "combiner.leaves": 5, "combiner.leaf_candidates": 4,
+}  # fmt: skip
+
+
+def three_of(small_config: Config, **changes: object) -> Config:
+    return override(small_config, {"model.rank": 4, "training.epochs": 2, "training.members": 3, **changes})
+
+
+def members_alone(run: RunFolder, graph: Dataset) -> list[Model]:
+    """The members as models of their own, the first one with its evidence."""
+    config, rules = run.config(), run.rules(graph)
+    first = load_weights(run, new_model(config, graph, rules))
+    others = [
+        load_weights(run.member(number), new_model(member_config(config, number), graph, rules)) for number in (1, 2)
+    ]
+    return [first, *others]
+
+
+def scores_on_test(model: Model, graph: Dataset) -> torch.Tensor:
+    with torch.inference_mode():
+        return model_scorer(model)(questions_of(graph.test, len(graph.predicates), "exact"))
+
+
+@pytest.mark.parametrize("name", ["lcge", "complex", "transe"])
+def test_the_score_is_the_mean_of_those_of_the_members(small_graph: Dataset, small_config: Config, tmp_path, name):
+    config = three_of(Config(training=small_config.training), **{"model.name": name, "training.seed": 4})
+    run = train(small_graph, config, tmp_path / "run")
+    whole, members = load_model(run, run.config(), small_graph), members_alone(run, small_graph)
+    assert isinstance(whole, Mean)
+    assert whole.uses_time == members[0].uses_time
+    expected = torch.stack([scores_on_test(member, small_graph) for member in members])
+    torch.testing.assert_close(scores_on_test(whole, small_graph), expected.mean(0))
+    assert not torch.allclose(expected[0], expected[1])
+    assert not torch.allclose(expected[1], expected[2])
+    assert run.report()["members"] == 3
+    assert run.report()["parameters"] == 3 * sum(weights.numel() for weights in members[1].parameters())
+    assert training_seconds(run) > max(run.trace()[-1]["seconds"], run.member(2).trace()[-1]["seconds"])
+
+
+def test_evidence_is_learned_once_and_counts_in_full(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    run = train(small_graph, three_of(small_config, **WITH_EVIDENCE), tmp_path / "run")
+    whole, (first, *others) = load_model(run, run.config(), small_graph), members_alone(run, small_graph)
+    assert isinstance(whole, WithEvidence)
+    assert isinstance(first, WithEvidence)
+    assert all(evidence_of(member) is None for member in others)
+    bases = torch.stack([scores_on_test(member, small_graph) for member in (first.base, *others)])
+    evidence = scores_on_test(first, small_graph) - bases[0]
+    assert evidence.abs().max() > 0.1
+    torch.testing.assert_close(scores_on_test(whole, small_graph), bases.mean(0) + evidence, atol=1e-4, rtol=1e-4)
+
+
+def test_stopping_anywhere_changes_no_member_and_no_second_stage(
+    small_graph: Dataset, small_config: Config, tmp_path: Path
+):
+    config = three_of(small_config, **WITH_EVIDENCE, **SECOND_STAGE)
+    whole = train(small_graph, config, tmp_path / "whole")
+    broken, stops = create_run(small_graph, config, tmp_path / "broken"), 0
+    while True:
+        try:
+            resume(broken.path, StopAfter(7))
+            break
+        except Interrupted:
+            stops += 1
+    assert stops >= 6
+    for member in ("", "member-1", "member-2", "fold-0", "fold-0/member-1", "fold-0/member-2"):
+        assert bytes_of(broken.path / member) == bytes_of(whole.path / member)
+    assert whole.combiner_file.read_text() == broken.combiner_file.read_text()
+    assert whole.report()["test"] == broken.report()["test"]
+
+
+def test_an_explanation_of_a_mean_adds_up(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    run = train(small_graph, three_of(small_config, **WITH_EVIDENCE), tmp_path / "run")
+    explainer, fact = Explainer.open(run), small_graph.test
+    question = Question(
+        subject=small_graph.entities.name(fact.subject[0]),
+        predicate=small_graph.predicates.name(fact.predicate[0]),
+        time=small_graph.timeline.label(fact.start[0]),
+    )
+    for answer in explainer.predictor.complete_many([question], top=5)[0]:
+        found = explainer.explain_answer(question, answer, top=3)
+        assert set(found.terms) == {"event", "commonsense", "evidence"}
+        assert found.score == pytest.approx(answer.score, abs=1e-4)
+        assert sum(found.terms.values()) == pytest.approx(found.score, abs=1e-9)
+
+
+def test_a_run_without_one_of_its_members_is_not_asked(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    run = train(small_graph, three_of(small_config), tmp_path / "run")
+    shutil.rmtree(run.member(2).path)
+    with pytest.raises(RunError, match=r"run: only 2 of its 3 members are trained; go on with .*--resume .*run$"):
+        load_model(run, run.config(), small_graph)
+    assert not run.member(2).path.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model.name": "rules"}, "training.members: rules has no embeddings"),
+        ({"evidence.use": True, "training.softmax": "joint"}, 'only under training.softmax = "each"'),
+    ],
+)
+def test_members_that_cannot_be_are_refused_before_anything_is_written(
+    small_graph: Dataset, small_config: Config, tmp_path: Path, changes, message
+):
+    base = Config(training=small_config.training) if "model.name" in changes else small_config
+    with pytest.raises(ConfigError, match=message):
+        create_run(small_graph, override(base, {"training.members": 2, **changes}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
