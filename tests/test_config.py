@@ -13,7 +13,7 @@ from foretime.config import Config, config_text, override, parse_settings, read_
 from foretime.errors import ConfigError
 from foretime.models import MODELS, Sizes, build_model, model_options
 from foretime.training.objective import check_penalties, penalty_names
-from foretime.training.trainer import complete_config, evidence_penalties
+from foretime.training.settings import complete_config, evidence_penalties
 
 ROOT = Path(__file__).parents[1]
 LISTS = ("bench", "tune")

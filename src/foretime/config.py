@@ -54,8 +54,8 @@ class DataConfig(Section):
     `as-is` keeps what the files say."""
     granularity: str = "auto"
     """One step of the timeline: `second`, `minute`, `hour`, `day`, `week`, `month`, `year`, `step` (integers), or
-    `bins:N` for N bins with equally many training events. `auto`: `day` for dates, `year` for years, `step` for
-    integers."""
+    `bins:N` for N bins with equally many training events. `auto`: the day, the month or the year if some
+    time is no more precise than that, and `step` for integers."""
     regular: bool = True
     """Whether every step between the first and the last is on the timeline; false keeps those with an event only."""
     split: Literal["auto", "random", "chronological"] = "auto"
@@ -133,7 +133,7 @@ class TrainingConfig(Section):
 
 
 class RulesConfig(Section):
-    """`[rules]`: the temporal rules that guide a model which takes rules."""
+    """`[rules]`: the temporal rules that guide a model which takes rules, and that evidence has paths of."""
 
     file: str = ""
     """A file of rules (text, JSON Lines or Parquet) to use as it is; empty: rules are mined from the graph."""

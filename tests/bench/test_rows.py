@@ -129,6 +129,9 @@ def test_seeds_are_put_together_and_reasons_come_from_the_rows():
     assert said[3] == "over budget after 7 epochs, test not ranked"
     assert "too few evaluations to tell" in said[4]
     assert "filter `exact`" in said[4]
+    apart = lines_of([result("g", 0.3, data="wikidata12k", ends="apart")])[0]
+    assert "starts and ends under predicates of their own" in differences(apart)
+    assert "predicates of their own" not in said[4]
 
 
 def test_only_seeds_differ_in_a_line():

@@ -84,8 +84,12 @@ def test_brackets_in_names_are_printed_as_they_are(foretime, events: Path, tmp_p
 
 
 def test_tensorboard_scalars_are_written(foretime, events: Path, tmp_path: Path, quick):
-    outcome = foretime("train", events, "--out", tmp_path / "run", "--tensorboard", *quick)
+    two = ("--set", "training.members=2")
+    outcome = foretime("train", events, "--out", tmp_path / "run", "--tensorboard", *quick, *two)
     assert outcome.code == 0, outcome.err
+    assert [line for line in outcome.err.splitlines() if line.startswith("member")] == [
+        "member 1 of 2 …", "member 2 of 2 …",
+    ]  # fmt: skip
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     scalars = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()

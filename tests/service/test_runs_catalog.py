@@ -147,3 +147,14 @@ def test_a_run_without_a_report_says_that_nothing_is_calibrated(live_with, serve
     (served / "small" / "report.json").unlink()
     live = live_with([served / "small"])
     assert "not calibrated" in live.found("/runs/small/complete", **QUESTION)["note"]
+
+
+def test_weights_of_a_member_belong_to_what_a_run_is(small_run: Path, tmp_path: Path):
+    run = tmp_path / "mean"
+    shutil.copytree(small_run, run)
+    (run / "member-1").mkdir()
+    before = folders.find_runs([run]).runs["mean"]
+    (run / "member-1" / "last.safetensors").write_bytes(b"of its first epoch")
+    after = folders.find_runs([run]).runs["mean"]
+    assert before != after
+    assert folders.find_runs([run]).runs["mean"] == after

@@ -9,14 +9,16 @@ from interruptions import StopAfter, bytes_of
 
 from foretime import Explainer
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset
+from foretime.data.dataset import Dataset, read_dataset
 from foretime.errors import ConfigError, RunError
 from foretime.evaluation import model_scorer, questions_of
 from foretime.models import Mean, Model, WithEvidence, evidence_of
 from foretime.predict import Question
 from foretime.training import Interrupted, RunFolder, create_run, load_model, resume, train
+from foretime.training.checkpoint import read_progress
 from foretime.training.conclusion import training_seconds
 from foretime.training.members import member_config
+from foretime.training.second_stage import is_trained
 from foretime.training.trainer import load_weights, new_model
 
 WITH_EVIDENCE = {"evidence.use": True, "rules.support": 2}
@@ -109,10 +111,43 @@ def test_an_explanation_of_a_mean_adds_up(small_graph: Dataset, small_config: Co
 
 def test_a_run_without_one_of_its_members_is_not_asked(small_graph: Dataset, small_config: Config, tmp_path: Path):
     run = train(small_graph, three_of(small_config), tmp_path / "run")
+    before = run.report()["test"]
     shutil.rmtree(run.member(2).path)
-    with pytest.raises(RunError, match=r"run: only 2 of its 3 members are trained; go on with .*--resume .*run$"):
+    with pytest.raises(RunError, match=r"run: there is nothing in member-2, .* put it back, or remove report\.json"):
         load_model(run, run.config(), small_graph)
     assert not run.member(2).path.exists()
+    run.report_file.unlink()
+    with pytest.raises(RunError, match=r"run: there is nothing in member-2, .*; go on with .*--resume .*run$"):
+        load_model(run, run.config(), small_graph)
+    assert resume(run.path).report()["test"] == before
+
+
+def test_a_mean_is_trained_when_all_its_members_are(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    run = create_run(small_graph, three_of(small_config, **SECOND_STAGE), tmp_path / "run")
+    trained: list[int] = []
+    while 6 not in trained:
+        assert is_trained(run, run.config()) is False
+        try:
+            resume(run.path, StopAfter(30))
+        except Interrupted:
+            assert not run.combiner_file.exists()
+        files = run.path.rglob("last.safetensors")
+        trained.append(sum(read_progress(file).finished for file in files))
+    assert is_trained(run, run.config()) is True
+    assert len(trained) > 2
+    shutil.rmtree(run.fold(0).member(1).path)
+    assert is_trained(run, run.config()) is False
+
+
+def test_ends_apart_are_apart_in_a_mean(tmp_path: Path, small_config: Config):
+    rows = [f"club {k % 5}\thas\tplayer {k % 7}\t{1990 + k % 9}\t{1992 + k % 9}" for k in range(60)]
+    (tmp_path / "spans.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    graph = read_dataset(tmp_path / "spans.tsv")
+    run = train(graph, three_of(small_config, **{"training.ends": "apart"}), tmp_path / "run")
+    whole, members = load_model(run, run.config(), graph), members_alone(run, graph)
+    assert whole.end_offset == 2 * len(graph.predicates)
+    expected = torch.stack([scores_on_test(member, graph) for member in members]).mean(0)
+    torch.testing.assert_close(scores_on_test(whole, graph), expected)
 
 
 @pytest.mark.parametrize(

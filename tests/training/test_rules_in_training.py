@@ -16,7 +16,8 @@ from foretime.rules.mining import mine
 from foretime.training import RunFolder, train
 from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
-from foretime.training.trainer import complete_config, new_model
+from foretime.training.settings import complete_config
+from foretime.training.trainer import new_model
 
 WEIGHTS = {"event_n3": 0.01, "event_smoothness": 0.01, "event_rules": 0.5, "commonsense_n3": 0.1}
 SETTINGS = {

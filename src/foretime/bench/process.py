@@ -18,7 +18,7 @@ from foretime.bench.rows import Ending
 from foretime.config import Config, config_text
 from foretime.files import write_text
 from foretime.training import RunFolder
-from foretime.training.checkpoint import read_progress
+from foretime.training.second_stage import is_trained
 
 
 def train_in_process(config: Config, folder: Path, lock: int, seconds: float = 0.0) -> Ending:
@@ -54,7 +54,8 @@ def _wait(child: subprocess.Popen[bytes], folder: Path, seconds: float) -> str:
     try:
         child.wait(timeout=seconds or None)
     except subprocess.TimeoutExpired:
-        if _is_trained(folder):
+        run = RunFolder(folder)
+        if run.config_file.exists() and is_trained(run, run.config()):
             child.wait()
             return "ended"
         return _stop(child, "over budget")
@@ -73,11 +74,6 @@ def _stop(child: subprocess.Popen[bytes], status: str) -> str:
             status = "interrupted"
             continue
         return "ended" if child.returncode == 0 else status
-
-
-def _is_trained(folder: Path) -> bool:
-    last = RunFolder(folder).last_file
-    return last.exists() and read_progress(last).finished
 
 
 def _fault(child: subprocess.Popen[bytes], folder: Path) -> str:

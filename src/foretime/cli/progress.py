@@ -84,6 +84,8 @@ class TerminalProgress(Listener):
     def end(self) -> None:
         """Take the bar away and give the signals back."""
         self._bar.stop()
+        if self._task is not None:
+            self._bar.remove_task(self._task)
         self._task = None
         for number, handler in self._handlers.items():
             signal.signal(number, handler)

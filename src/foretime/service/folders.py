@@ -71,7 +71,8 @@ def is_run(path: Path) -> bool:
 def _stamp(path: Path, finished: bool) -> Stamp | None:
     """Return the stamp of a run, nothing if there is none, or none with a report where it must be finished."""
     found: dict[str, tuple[int, int]] = {}
-    for name in FILES:
+    members = [f"{member.name}/{name}" for member in sorted(path.glob("member-*")) for name in WEIGHTS]
+    for name in (*FILES, *members):
         try:
             status = (path / name).stat()
         except (FileNotFoundError, NotADirectoryError):

@@ -10,10 +10,10 @@ from foretime.errors import Interrupted
 from foretime.training.conclusion import conclude, is_concluded, load_model
 from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
-from foretime.training.members import check_members, train_first_stage
+from foretime.training.members import train_first_stage
 from foretime.training.runs import RunFolder
 from foretime.training.second_stage import check_second_stage, facts_of_first_stage
-from foretime.training.trainer import changed_config, complete_config
+from foretime.training.settings import changed_config, complete_config
 
 __all__ = [
     "Interrupted",
@@ -40,7 +40,6 @@ def create_run(dataset: Dataset, config: Config, folder: Path | str, listener: L
     """Return a new run folder in which nothing is trained yet: `resume` does that."""
     complete = complete_config(config)
     RunFolder.check_free(folder)
-    check_members(complete)
     check_second_stage(dataset, complete)
     rules = rules_for(complete, dataset, listener or Listener())
     return RunFolder.create(folder, complete, dataset, rules)

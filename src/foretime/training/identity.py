@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foretime.config import Config
 from foretime.models import model_options
-from foretime.training.trainer import complete_config
+from foretime.training.settings import complete_config
 
 
 def config_hash(config: Config) -> str:

@@ -79,7 +79,10 @@ class Listeners(Listener):
 
 
 class TensorBoard(Listener):
-    """Writes the trace as TensorBoard scalars (needs the extra `tensorboard`)."""
+    """Writes the trace as TensorBoard scalars (needs the extra `tensorboard`).
+
+    Only that of the run's own training, the first: those of members and of parts have the same names and epochs.
+    """
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -87,14 +90,16 @@ class TensorBoard(Listener):
         except ImportError:
             raise ConfigError("TensorBoard is not installed; pip install 'foretime[tensorboard]'") from None
         self._writer = SummaryWriter(str(folder / "tensorboard"))
+        self._ended = False
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Write every number of the record."""
-        for name, value in record.items():
+        for name, value in ({} if self._ended else record).items():
             if name != "epoch" and isinstance(value, int | float):
                 self._writer.add_scalar(name, value, record["epoch"])
         self._writer.flush()
 
     def end(self) -> None:
         """Close the files."""
+        self._ended = True
         self._writer.close()

@@ -1,7 +1,7 @@
 """The first stage of a run: one model, or the mean of several that differ by their seed.
 
-What one seed has learned by chance another one has not, so their mean is a better model than each of them. Evidence has
-hardly any chance in it and is learned once, by the first.
+What one seed has learned by chance another one has not, and their mean has less of it. Evidence has hardly any chance
+in it and is learned once, by the first.
 """
 
 from __future__ import annotations
@@ -9,54 +9,44 @@ from __future__ import annotations
 from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
-from foretime.errors import ConfigError, RunError
+from foretime.errors import RunError
 from foretime.models import Mean, Model, WithEvidence
 from foretime.rules.rule import RuleTable
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
-from foretime.training.trainer import Trainer, evidence_penalties, load_weights, new_model
+from foretime.training.settings import evidence_penalties
+from foretime.training.trainer import Trainer, load_weights, new_model
 
 SEEDS_APART = 1000
 """How far the seeds of two members lie apart: runs whose seeds are neighbours have no member in common."""
-
-
-def check_members(config: Config) -> None:
-    """Raise `ConfigError` if the configured members cannot be."""
-    if config.training.members == 1:
-        return
-    if config.model.name == "rules":
-        raise ConfigError("training.members: rules has no embeddings, so its members would all be the same; leave it 1")
-    if config.evidence.use and config.training.softmax == "joint":
-        raise ConfigError(
-            "training.members: members learn without the evidence, which has its own softmax only under "
-            'training.softmax = "each"; choose that, or leave training.members 1'
-        )
 
 
 def train_first_stage(
     run: RunFolder, config: Config, dataset: Dataset, listener: Listener, facts: Facts, rules: RuleTable | None
 ) -> None:
     """Train every member on the facts, the first in the folder itself and the others in folders of their own."""
-    Trainer(run, config, dataset, listener, facts, rules).fit()
-    for number in range(1, config.training.members):
-        listener.stage(f"member {number + 1} of {config.training.members}")
-        member = run.member(number)
+    for number, member in enumerate(members_of(run, config)):
+        if config.training.members > 1:
+            listener.stage(f"member {number + 1} of {config.training.members}")
         member.path.mkdir(exist_ok=True)
         Trainer(member, member_config(config, number), dataset, listener, facts, rules).fit()
 
 
 def load_first_stage(run: RunFolder, config: Config, dataset: Dataset, rules: RuleTable | None) -> Model:
     """Return the model with the best weights of each of its members, or the last ones if valid has not been ranked."""
-    first = load_weights(run, new_model(config, dataset, rules))
-    others = []
-    for number in range(1, config.training.members):
-        member = run.member(number)
-        if not member.last_file.exists():
-            raise RunError(
-                f"{run.path}: only {number} of its {config.training.members} members are trained; "
-                f"go on with foretime train --resume {run.path}"
-            )
-        others.append(load_weights(member, new_model(member_config(config, number), dataset, rules)))
+    members = members_of(run, config)
+    missing = [member.path.name for member in members[1:] if not member.last_file.exists()]
+    if missing and run.last_file.exists():
+        remedy = (
+            f"put it back, or remove {run.report_file.name} and train it anew with foretime train --resume {run.path}"
+            if run.report_file.exists()
+            else f"go on with foretime train --resume {run.path}"
+        )
+        raise RunError(f"{run.path}: there is nothing in {missing[0]}, one of its {len(members)} members; {remedy}")
+    first, *others = (
+        load_weights(member, new_model(member_config(config, number), dataset, rules))
+        for number, member in enumerate(members)
+    )
     if not others:
         return first
     if not isinstance(first, WithEvidence):
@@ -65,8 +55,15 @@ def load_first_stage(run: RunFolder, config: Config, dataset: Dataset, rules: Ru
     return first.eval()
 
 
+def members_of(run: RunFolder, config: Config) -> list[RunFolder]:
+    """Return the folders of all members: the run's own, and those within it."""
+    return [run, *(run.member(number) for number in range(1, config.training.members))]
+
+
 def member_config(config: Config, number: int) -> Config:
-    """Return the configuration of a member but the first: another seed, and no evidence."""
+    """Return the configuration of a member: the first has the run's own, the others another seed and no evidence."""
+    if number == 0:
+        return config
     without = evidence_penalties(config)
     return config.model_copy(
         update={

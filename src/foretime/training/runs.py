@@ -3,7 +3,7 @@
 config.toml         every setting of the run, written out
 graph.json          names and timeline
 facts.safetensors   the facts of the three splits as ids
-rules.parquet       the temporal rules that guide the model, if any do
+rules.parquet       the temporal rules that guide the model or that its evidence has paths of, if there are any
 trace.jsonl         one line for each epoch
 last.safetensors    weights, optimiser and progress: where `--resume` goes on
 best.safetensors    the weights of the epoch with the best MRR on valid
@@ -77,10 +77,8 @@ class RunFolder:
         return run
 
     def fold(self, number: int) -> RunFolder:
-        """Return the folder of a first stage that leaves a part of train out, made if it is not there."""
-        fold = RunFolder(self.path / f"fold-{number}")
-        fold.path.mkdir(exist_ok=True)
-        return fold
+        """Return the folder of a first stage that leaves a part of train out."""
+        return RunFolder(self.path / f"fold-{number}")
 
     def member(self, number: int) -> RunFolder:
         """Return the folder of the same model with another seed."""

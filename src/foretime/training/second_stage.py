@@ -13,8 +13,9 @@ from foretime.data.facts import Facts
 from foretime.errors import ConfigError, DataError
 from foretime.evaluation.filters import KnownAnswers
 from foretime.models import Model
+from foretime.training.checkpoint import read_progress
 from foretime.training.listeners import Listener
-from foretime.training.members import load_first_stage, train_first_stage
+from foretime.training.members import load_first_stage, members_of, train_first_stage
 from foretime.training.runs import RunFolder
 
 TREES_BETWEEN_WORDS = 50
@@ -36,6 +37,14 @@ def facts_of_first_stage(dataset: Dataset, config: Config) -> Facts:
     if config.combiner.use and config.combiner.fit == "fold":
         return dataset.train.take(parts_of(dataset, config) != 0)
     return dataset.train
+
+
+def is_trained(run: RunFolder, config: Config) -> bool:
+    """Return whether every first stage of a run is trained: its own, and those that leave a part of train out."""
+    apart = config.combiner.use and config.combiner.fit in ("refit", "out-of-fold")
+    stages = [run, *(run.fold(number) for number in range(_parts_used(config.combiner) if apart else 0))]
+    files = [member.last_file for stage in stages for member in members_of(stage, config)]
+    return all(file.exists() and read_progress(file).finished for file in files)
 
 
 def check_second_stage(dataset: Dataset, config: Config) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from dataclasses import replace
 from typing import Any
@@ -11,71 +10,26 @@ from typing import Any
 import numpy as np
 import torch
 
-from foretime.config import Config, ModelConfig, TrainingConfig, override
+from foretime.config import Config, TrainingConfig
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
 from foretime.errors import DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import known_answers, model_scorer, questions_of, rank
 from foretime.evidence.grounds import grounds_of
-from foretime.models import EvidencePart, Model, Part, Sizes, WithEvidence, build_model, model_class, model_options
+from foretime.models import EvidencePart, Model, Part, Sizes, WithEvidence, build_model, model_class
 from foretime.rules.rule import RuleTable
 from foretime.training.batches import QuestionPool, step_rows
 from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from foretime.training.guidance import wants_rules
 from foretime.training.listeners import Listener, Plan
 from foretime.training.losses import SampledLoss, loss_settings
-from foretime.training.objective import Loss, check_penalties, loss_each, loss_joint, penalty_names
+from foretime.training.objective import Loss, loss_each, loss_joint
 from foretime.training.runs import RunFolder
 
 
 def sizes_of(dataset: Dataset, ends: int = 1) -> Sizes:
     """Return what a model of the data set has to know."""
     return Sizes(len(dataset.entities), ends * 2 * len(dataset.predicates), len(dataset.timeline), ends)
-
-
-def changed_config(base: Config, changes: dict[str, Any], place: str = "") -> Config:
-    """Return the configuration with some settings replaced by their dotted names.
-
-    A single penalty among them stands beside the model's defaults, unless the configuration weighs penalties itself.
-    """
-    changed = override(base, changes, place)
-    if base.penalties or not changed.penalties:
-        return changed
-    return changed.model_copy(update={"penalties": default_penalties(changed) | changed.penalties})
-
-
-def default_penalties(config: Config) -> dict[str, float]:
-    """Return the weights of the configured model's penalties, and of those of its evidence."""
-    return {**model_class(config.model).default_penalties, **evidence_penalties(config)}
-
-
-def evidence_penalties(config: Config) -> dict[str, float]:
-    """Return the default weights of the penalties of the evidence, none if it is not used."""
-    own = EvidencePart.default_penalties if config.evidence.use else {}
-    return {f"evidence_{name}": weight for name, weight in own.items()}
-
-
-def complete_config(config: Config) -> Config:
-    """Return the configuration with every default of its model and of this machine written out."""
-    options = model_options(config.model).model_dump()
-    if config.model.name == "rules" and not config.evidence.use:
-        config = config.model_copy(update={"evidence": config.evidence.model_copy(update={"use": True})})
-    penalties = config.penalties or default_penalties(config)
-    # a model of almost nothing tells the names of its penalties before a run is made
-    names = penalty_names(build_model(config.model, Sizes(1, 2, 1), torch.Generator()))
-    check_penalties(names | set(evidence_penalties(config)), penalties)
-    loss, margin = loss_settings(config)
-    training = config.training.model_copy(
-        update={"threads": config.training.threads or os.cpu_count() or 1, "loss": loss, "margin": margin}
-    )
-    return config.model_copy(
-        update={
-            "model": ModelConfig(name=config.model.name, **options),
-            "evidence": config.evidence,
-            "penalties": penalties,
-            "training": training,
-        }
-    )
 
 
 def new_model(config: Config, dataset: Dataset, rules: RuleTable | None = None) -> Model:

@@ -1,0 +1,73 @@
+"""A configuration made whole: defaults of the model and of the machine written out, and what cannot be refused."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+
+from foretime.config import Config, ModelConfig, override
+from foretime.errors import ConfigError
+from foretime.models import EvidencePart, Sizes, build_model, model_class, model_options
+from foretime.training.losses import loss_settings
+from foretime.training.objective import check_penalties, penalty_names
+
+
+def changed_config(base: Config, changes: dict[str, Any], place: str = "") -> Config:
+    """Return the configuration with some settings replaced by their dotted names.
+
+    A single penalty among them stands beside the model's defaults, unless the configuration weighs penalties itself.
+    """
+    changed = override(base, changes, place)
+    if base.penalties or not changed.penalties:
+        return changed
+    return changed.model_copy(update={"penalties": default_penalties(changed) | changed.penalties})
+
+
+def default_penalties(config: Config) -> dict[str, float]:
+    """Return the weights of the configured model's penalties, and of those of its evidence."""
+    return {**model_class(config.model).default_penalties, **evidence_penalties(config)}
+
+
+def evidence_penalties(config: Config) -> dict[str, float]:
+    """Return the default weights of the penalties of the evidence, none if it is not used."""
+    own = EvidencePart.default_penalties if config.evidence.use else {}
+    return {f"evidence_{name}": weight for name, weight in own.items()}
+
+
+def complete_config(config: Config) -> Config:
+    """Return the configuration with every default of its model and of this machine written out."""
+    options = model_options(config.model).model_dump()
+    if config.model.name == "rules" and not config.evidence.use:
+        config = config.model_copy(update={"evidence": config.evidence.model_copy(update={"use": True})})
+    penalties = config.penalties or default_penalties(config)
+    # a model of almost nothing tells the names of its penalties before a run is made
+    names = penalty_names(build_model(config.model, Sizes(1, 2, 1), torch.Generator()))
+    check_penalties(names | set(evidence_penalties(config)), penalties)
+    check_members(config)
+    loss, margin = loss_settings(config)
+    training = config.training.model_copy(
+        update={"threads": config.training.threads or os.cpu_count() or 1, "loss": loss, "margin": margin}
+    )
+    return config.model_copy(
+        update={
+            "model": ModelConfig(name=config.model.name, **options),
+            "evidence": config.evidence,
+            "penalties": penalties,
+            "training": training,
+        }
+    )
+
+
+def check_members(config: Config) -> None:
+    """Raise `ConfigError` if the configured members cannot be."""
+    if config.training.members == 1:
+        return
+    if config.model.name == "rules":
+        raise ConfigError("training.members: rules has no embeddings, so its members would all be the same; leave it 1")
+    if config.evidence.use and config.training.softmax == "joint":
+        raise ConfigError(
+            "training.members: members learn without the evidence, which has its own softmax only under "
+            'training.softmax = "each"; choose that, or leave training.members 1'
+        )
