@@ -7,13 +7,18 @@ the fold and once for valid; then combiners are fitted on the fold with some col
 valid to be ranked on the fifth. Two are controls: one is told all counts exactly, and so can know a fact of the fold by
 its own absence from its counts (`foretime.combining.rough`); one cheats: it is given how often a candidate is an object of
 the predicate in *all* splits, the asked facts among them. It shows what such a leak would bring, and is used nowhere.
+What is in the file of results already is not fitted again, so that the command goes on after an interruption; delete the
+file to begin anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,25 +76,26 @@ class Bench:
         run = RunFolder.open(path)
         config, self.dataset = run.config(), run.dataset()
         self.config = config.combiner.model_copy(update={"trees": trees})
-        model = load_model(run, config, self.dataset)
-        describer = Describer.of(self.dataset, model, config.evidence)
-        part = parts_of(self.dataset, config)
-        train = self.dataset.train
-        apart = (
-            model
+        self.model = load_model(run, config, self.dataset)
+        self.describer = Describer.of(self.dataset, self.model, config.evidence)
+        self.part = parts_of(self.dataset, config)
+        self.apart = (
+            self.model
             if config.combiner.fit == "fold"
             else load_first_stage(run.fold(0), config, self.dataset, run.rules(self.dataset))
         )
-        self.fold, self.valid, self.exact_fold, self.exact_valid = (
-            described_
-            for how in (describer, replace(describer, exact=True))
-            for described_ in (
-                self._described(apart, how, train.take(part == 0), train.take(part != 0)),
-                self._described(model, how, self.dataset.valid, train),
-            )
-        )
+        self.fold, self.valid = self._fold_and_valid(self.describer)
         self.known = known_answers(self.dataset, config.training.filter)
-        self.found: dict[str, Any] = {"run": path.name, "trees": trees, "top": config.combiner.top}
+        head = {"run": path.name, "trees": trees, "top": config.combiner.top}
+        self.file = RESULTS / f"combiner_{path.name}.json"
+        before: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
+        self.found = before if head.items() <= before.items() else head
+
+    def _fold_and_valid(self, describer: Describer) -> tuple[Described, Described]:
+        train = self.dataset.train
+        left_out, seen = train.take(self.part == 0), train.take(self.part != 0)
+        fold = self._described(self.apart, describer, left_out, seen)
+        return fold, self._described(self.model, describer, self.dataset.valid, train)
 
     def _described(self, model: Model, describer: Describer, facts: Facts, seen: Facts) -> Described:
         predicates = len(self.dataset.predicates)
@@ -99,29 +105,30 @@ class Bench:
     def whole(self) -> None:
         """The first stage, the combiner of the fold, that of four fifths of valid, and the control."""
         score = self.valid.column("score")
-        self._note("first stage", score)
-        self._note("fitted on a part of train", self._fitted(self.fold, self.valid))
-        exact = self._fitted(self.exact_fold, self.exact_valid)
-        self._note("control: fitted on a part of train, counts told exactly", exact)
-        self._note("fitted on valid (five folds)", self._crossed(self.valid))
         leaked = self.valid.with_column("leak", counts_of_all_splits(self.dataset, self.valid))
-        self._note("control: fitted on valid (five folds), counts of all splits leaked in", self._crossed(leaked))
+        self._note("first stage", lambda: score)
+        self._note("fitted on a part of train", lambda: self._fitted(self.fold, self.valid))
+        exact = "control: fitted on a part of train, counts told exactly"
+        self._note(exact, lambda: self._fitted(*self._fold_and_valid(replace(self.describer, exact=True))))
+        self._note("fitted on valid (five folds)", lambda: self._crossed(self.valid))
+        leak = "control: fitted on valid (five folds), counts of all splits leaked in"
+        self._note(leak, lambda: self._crossed(leaked))
 
     def families(self) -> None:
         """Each family of columns left out, and each alone."""
         for family, starts in FAMILIES.items():
             without = [n for n in self.fold.names if not n.startswith(starts)]
-            self._note(f"without {family}", self._fitted(self.fold, self.valid, without))
+            self._note(f"without {family}", partial(self._fitted, self.fold, self.valid, without))
         scores = [n for n in self.fold.names if n.startswith(("score", "log_p", "position", "event ", "evid", "comm"))]
-        self._note("only what the first stage says", self._fitted(self.fold, self.valid, scores))
+        self._note("only what the first stage says", lambda: self._fitted(self.fold, self.valid, scores))
 
     def sizes(self) -> None:
         """A quarter and a half of the fold, fewer trees and more leaves."""
         for share in (0.25, 0.5):
-            self._note(f"{share:.0%} of the fold", self._fitted(self.fold.first(share), self.valid))
+            self._note(f"{share:.0%} of the fold", partial(self._fitted, self.fold.first(share), self.valid))
         for change in ({"trees": 100}, {"trees": 400}, {"leaves": 63}, {"learning_rate": 0.05, "trees": 400}):
             kept, self.config = self.config, self.config.model_copy(update=change)
-            self._note(", ".join(f"{k} {v}" for k, v in change.items()), self._fitted(self.fold, self.valid))
+            self._note(", ".join(f"{k} {v}" for k, v in change.items()), lambda: self._fitted(self.fold, self.valid))
             self.config = kept
 
     def _fitted(self, fold: Described, asked: Described, names: list[str] | None = None) -> NDArray[np.float64]:
@@ -137,13 +144,16 @@ class Bench:
             scores[inside] = combiner.score(asked.values[inside])
         return scores
 
-    def _note(self, name: str, scores: NDArray[np.float64] | Columns) -> None:
+    def _note(self, name: str, score: Callable[[], NDArray[np.float64] | Columns]) -> None:
+        """Rank by the scores and keep the figures, unless an earlier call has them."""
+        if name in self.found:
+            return
         began = time.monotonic()
-        ranks = self.valid.ranks(np.asarray(scores, dtype=np.float64), self.known)
+        ranks = self.valid.ranks(np.asarray(score(), dtype=np.float64), self.known)
         kind = kinds_of(self.valid.facts, self.dataset)
         kinds = {label: round(float(np.mean(1 / ranks[kind == k])), 4) for k, label in enumerate(KINDS)}
         self.found[name] = {"valid_mrr": round(float(np.mean(1 / ranks)), 4), "kinds": kinds}
-        write_json(RESULTS / f"combiner_{self.found['run']}.json", self.found)  # after each: all of them take long
+        write_json(self.file, self.found)  # after each: all of them take long
         print(f"{name:60} {self.found[name]['valid_mrr']:.4f}  ({time.monotonic() - began:.0f} s)", flush=True)
 
 
