@@ -74,6 +74,14 @@ def test_the_combiner_of_another_version_is_refused_with_a_remedy(tmp_path: Path
         Combiner.load(path)
 
 
+def test_a_combiner_of_other_columns_is_refused_with_a_remedy(tmp_path: Path):
+    path, names = tmp_path / "combiner.txt", some_examples().names
+    fit([some_examples()], CONFIG, 0, 1).save(path)
+    assert Combiner.load(path, names[1:]).top == 7
+    with pytest.raises(RunError, match=r"has \d+ columns: fitted by another version.* delete it, and `foretime train"):
+        Combiner.load(path, [*names[1:], "one_more"])
+
+
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.9, 0.995])
 def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float):
     path = tmp_path / "combiner.txt"

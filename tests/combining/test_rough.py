@@ -5,6 +5,7 @@ import pytest
 
 from foretime.combining.rough import is_count, is_share, tell_roughly
 from foretime.combining.words import value_in_words
+from foretime.evidence import spans
 from foretime.evidence.profile import COLUMNS, FAR
 
 
@@ -32,6 +33,14 @@ def test_distances_and_the_predicate_stay_as_they_are():
         "pair_before", "pair_after", "pair_nearest", "same_before", "same_after", "inverse_before", "inverse_after",
         "object_before", "object_after", "active_before", "active_after", "name_overlap", "predicate",
     }  # fmt: skip
+
+
+def test_counts_of_facts_that_lie_in_time_are_told_roughly_too():
+    counts = [name for name in spans.COLUMNS if is_count(name)]
+    assert [told(name, 57.0) for name in counts] == [63.0] * len(counts)
+    said = ("overlapping", "covering", "within", "same_span", "same_start", "same_end", "following", "preceding")
+    assert set(counts) == {f"{whose}_{name}" for whose in ("object", "active") for name in said}
+    assert told("company_same_now", 0.3) == pytest.approx(0.3)
 
 
 def test_one_fact_less_is_seen_in_few_counts_only():

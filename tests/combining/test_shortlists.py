@@ -17,6 +17,7 @@ from foretime.config import Config, EvidenceConfig, ModelConfig
 from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import Facts, concatenate
 from foretime.evaluation.filters import KnownAnswers
+from foretime.evidence import spans
 from foretime.evidence.grounds import FAMILY_NAMES, grounds_of
 from foretime.evidence.index import evidence_index
 from foretime.evidence.names import name_index
@@ -105,13 +106,14 @@ def test_what_the_first_stage_says_is_told_from_the_best_of_the_shortlist():
 
 def test_every_column_has_words():
     fixed = {"log_probability", "score", "position", *(f"evidence_{name}" for name in FAMILY_NAMES)}
-    assert set(WORDS) == {*COLUMNS, *fixed}
+    assert set(WORDS) == {*COLUMNS, *spans.COLUMNS, *fixed}
     assert len(set(WORDS.values())) == len(WORDS)
     assert in_words("pair_nearest at the end") == "steps to the nearest event between the two, at the end"
     assert value_in_words("pair_nearest at the end", FAR) == "none"
     assert (value_in_words("events", FAR), value_in_words("pair_nearest", 3.0)) == ("about 10,000", "3")
-    far = {name for name in COLUMNS if name.endswith(("_before", "_after", "_nearest"))}
-    assert far == {name for name in COLUMNS if in_words(name).startswith("steps ")}
+    every = [*COLUMNS, *spans.COLUMNS]
+    far = {name for name in every if name.endswith(("_before", "_after", "_nearest"))}
+    assert {*far, "span_length"} == {name for name in every if in_words(name).startswith("steps ")}
     assert in_words("commonsense below the best") == "the term commonsense, below the best"
 
 

@@ -7,7 +7,7 @@ says is therefore one opinion among others here, and the events themselves are c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from foretime.evidence.grounds import Grounds, grounds_of
 from foretime.evidence.names import NameIndex, name_index
 from foretime.models import Model, Queries, WithEvidence
 from foretime.models.ends import end_queries
+
+if TYPE_CHECKING:
+    from foretime.evidence.spans import SpanIndex
 
 PROFILE_RUNS = 8
 Columns = NDArray[np.float32]
@@ -57,11 +60,14 @@ class Shortlist(NamedTuple):
 
 @dataclass(frozen=True)
 class Describer:
-    """Describes candidates by the facts of a data set; `exact` keeps the counts as they are, for comparison only."""
+    """Describes candidates by the facts of a data set; `exact` keeps the counts as they are, for comparison only.
+
+    A graph of intervals has `spans`: its candidates are described at both ends, and by how intervals lie.
+    """
 
     grounds: Grounds
     names: NameIndex
-    intervals: bool
+    spans: SpanIndex | None
     exact: bool = False
 
     @classmethod
@@ -70,19 +76,24 @@ class Describer:
         grounds = model.evidence.grounds if isinstance(model, WithEvidence) else grounds_of(dataset, config)
         facts = concatenate([dataset.split(split) for split in config.splits])
         names = name_index(dataset.entities, facts, len(dataset.predicates))
-        return cls(grounds, names, dataset.has_intervals)
+        return cls(grounds, names, _spans_of(dataset, facts) if dataset.has_intervals else None)
 
     def profiles(self, questions: Facts, shortlist: Shortlist) -> Columns:
-        """Return what is known of each candidate, (candidates, columns); at both ends where facts are intervals."""
+        """Return what is known of each candidate, (candidates, columns)."""
         start, end = questions.known_ends()
         at_start = self._profile(questions, start, shortlist)
-        return np.hstack([at_start, self._profile(questions, end, shortlist)]) if self.intervals else at_start
+        if self.spans is None:
+            return at_start
+        at_end = self._profile(questions, end, shortlist)
+        return np.hstack([at_start, at_end, self._lie(self.spans, questions, shortlist)])
 
     def profile_names(self) -> list[str]:
         """Return the names of the columns of `profiles`."""
-        from foretime.evidence.profile import COLUMNS
+        from foretime.evidence import profile, spans
 
-        return [*COLUMNS, *(f"{name}{AT_THE_END}" for name in COLUMNS)] if self.intervals else list(COLUMNS)
+        if self.spans is None:
+            return list(profile.COLUMNS)
+        return [*profile.COLUMNS, *(f"{name}{AT_THE_END}" for name in profile.COLUMNS), *spans.COLUMNS]
 
     def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Columns:
         from foretime.evidence.profile import COLUMNS, profile_all
@@ -96,6 +107,23 @@ class Describer:
         if not self.exact:
             tell_roughly(COLUMNS, out)
         return out
+
+    def _lie(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Columns:
+        from foretime.evidence.spans import COLUMNS, span_all
+
+        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
+        asked = (questions.subject, questions.predicate, questions.start, questions.end)
+        past_only = self.grounds.reach.past_only
+        span_all(spans, past_only, *asked, shortlist.first, shortlist.object, out, PROFILE_RUNS)
+        if not self.exact:
+            tell_roughly(COLUMNS, out)
+        return out
+
+
+def _spans_of(dataset: Dataset, facts: Facts) -> SpanIndex:
+    from foretime.evidence.spans import span_index  # numba is slow to load, and most graphs have no intervals
+
+    return span_index(facts, len(dataset.entities), len(dataset.predicates))
 
 
 def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:

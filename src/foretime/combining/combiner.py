@@ -102,8 +102,8 @@ class Combiner:
         write_text(path, f"foretime combiner 2, top {self.top}\n{self.booster.model_to_string()}")
 
     @classmethod
-    def load(cls, path: Path) -> Combiner:
-        """Return the combiner in a file."""
+    def load(cls, path: Path, profile_names: Sequence[str] = ()) -> Combiner:
+        """Return the combiner in a file, fitted on columns of which the last are those of the profile."""
         from lightgbm import Booster
         from lightgbm.basic import LightGBMError
 
@@ -111,15 +111,20 @@ class Combiner:
             head, _, body = path.read_text(encoding="utf-8").partition("\n")
             first_line = _FIRST_LINE.fullmatch(head)
             if first_line is None:
-                raise RunError(
-                    f"{path}: begins with {head[:40]!r}: fitted by another version, on columns that are no longer told "
-                    "the same way; delete it, and `foretime train --resume` fits it anew"
+                raise _of_another_version(
+                    path, f"begins with {head[:40]!r}", "columns that are no longer told the same way"
                 )
             if _LAST_LINE not in body[-80:]:  # LightGBM ends the whole process over a text that is cut off
                 raise ValueError("its end is missing")
-            return cls(Booster(model_str=body), int(first_line[1]))
+            booster = Booster(model_str=body)
         except (ValueError, LightGBMError) as error:
             raise RunError(f"{path}: damaged, it is no combiner: {error}") from None
+        columns = booster.feature_name()
+        if profile_names and columns[-len(profile_names) :] != _plain(profile_names):
+            raise _of_another_version(
+                path, f"has {len(columns)} columns", "others than candidates are described by now"
+            )
+        return cls(booster, int(first_line[1]))
 
 
 def fit(
@@ -165,7 +170,12 @@ def fit(
     return Combiner(booster, config.top)
 
 
-def _plain(names: list[str]) -> list[str]:
+def _of_another_version(path: Path, found: str, fitted_on: str) -> RunError:
+    remedy = "delete it, and `foretime train --resume` fits it anew"
+    return RunError(f"{path}: {found}: fitted by another version, on {fitted_on}; {remedy}")
+
+
+def _plain(names: Sequence[str]) -> list[str]:
     return [name.replace(" ", "_") for name in names]
 
 

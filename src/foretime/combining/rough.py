@@ -13,15 +13,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-EXACT: Final = ("_before", "_after", "_nearest", "name_overlap", "predicate")
-"""How columns end that say no count: distances in time, what names share, the number of the predicate."""
+EXACT: Final = ("_before", "_after", "_nearest", "name_overlap", "predicate", "_likeness", "_length")
+"""How columns end that say no count: distances in time, what names or intervals share, the number of the predicate."""
+COMPANY: Final = "company"
+"""How sums over the company of a subject begin: they never add facts of the candidate with the subject."""
 SHARES: Final = ("_share", "_habit")
 SMALLEST_SHARE: Final = 2.0**-16
 
 
 def is_count(column: str) -> bool:
     """Return whether a column counts events, or adds them up."""
-    return not column.endswith(EXACT) and not is_share(column)
+    return not column.endswith(EXACT) and not is_share(column) and not column.startswith(COMPANY)
 
 
 def is_share(column: str) -> bool:

@@ -127,12 +127,13 @@ def load_judge(run: RunFolder, config: Config, dataset: Dataset, listener: Liste
     model = load_model(run, config, dataset)
     if not config.combiner.use or (listener is None and not run.combiner_file.exists()):
         return Judge(model)
+    describer = Describer.of(dataset, model, config.evidence)
     if run.combiner_file.exists():
-        combiner = Combiner.load(run.combiner_file)
+        combiner = Combiner.load(run.combiner_file, describer.profile_names())
     else:
         combiner = fit_second_stage(run, config, dataset, model, listener or Listener())
     known = KnownAnswers(dataset.train.with_inverses(len(dataset.predicates)))
-    return Judge(model, TwoStages(model, combiner, Describer.of(dataset, model, config.evidence), known))
+    return Judge(model, TwoStages(model, combiner, describer, known))
 
 
 def evaluate_split(

@@ -1,0 +1,152 @@
+"""The columns of intervals against plain loops, and without the fact itself and the future."""
+
+import numpy as np
+import pytest
+from evidence_graphs import (
+    DENSE,
+    ENTITIES,
+    PREDICATES,
+    Floats,
+    any_predicate,
+    crowd,
+    few,
+    graphs,
+    many,
+    spans,
+    table,
+)
+from evidence_oracle import Fact
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from span_oracle import FAR, Asked, columns_of, spans_of
+
+from foretime.data.facts import UNKNOWN, inverse
+from foretime.evidence.spans import COLUMNS, HUB, span_all, span_index
+
+Graph = tuple[tuple[int, ...], list[Fact]]
+EVERYONE = list(range(ENTITIES))
+
+
+def described(
+    facts: list[Fact], past_only: bool, asking: list[Asked], runs: int = 1, entities: int = ENTITIES
+) -> Floats:
+    """Return the columns of every entity as a candidate of each question, (questions, entities, columns)."""
+    index = span_index(table(facts), entities, PREDICATES)
+    first = entities * np.arange(len(asking) + 1)
+    objects = np.tile(np.arange(entities), len(asking))
+    out = np.zeros((len(objects), len(COLUMNS)), dtype=np.float32)
+    columns = (np.array(column, dtype=np.int64) for column in zip(*asking, strict=True))
+    span_all(index, past_only, *columns, first, objects, out, runs)
+    return out.reshape(len(asking), entities, len(COLUMNS))
+
+
+def asked_on(timeline: tuple[int, ...]) -> st.SearchStrategy[Asked]:
+    ends = spans(st.sampled_from(timeline))
+    return st.builds(lambda x, p, ends: Asked(x, p, *ends), st.integers(0, ENTITIES - 1), any_predicate, ends)
+
+
+def assert_columns(facts: list[Fact], past_only: bool, asking: list[Asked], runs: int) -> None:
+    found = described(facts, past_only, asking, runs)
+    for asked, rows in zip(asking, found, strict=True):
+        seen = spans_of(facts, asked, past_only, PREDICATES)
+        for y, row in enumerate(rows):
+            expected = columns_of(asked, y, seen, PREDICATES, HUB)
+            assert list(expected) == list(COLUMNS)
+            assert row.tolist() == pytest.approx(list(expected.values()), rel=1e-5), (asked, y)
+
+
+@many
+@given(graph=graphs(), past_only=st.booleans(), runs=st.sampled_from([1, 2, 8]), data=st.data())
+def test_every_column_is_what_its_name_says(graph: Graph, past_only: bool, runs: int, data: st.DataObject) -> None:
+    asking = data.draw(st.lists(asked_on(graph[0]), min_size=1, max_size=6), "asked")
+    assert_columns(graph[1], past_only, asking, runs)
+
+
+@pytest.mark.parametrize("past_only", [False, True])
+def test_crowded_graphs_have_the_same_columns(past_only: bool) -> None:
+    asking = [Asked(x, p, s, e) for x in EVERYONE for p in range(2 * PREDICATES) for s, e in ((3, 7), (5, 5), (8, 2))]
+    assert_columns(crowd(60, DENSE, seed=4), past_only, asking, runs=2)
+
+
+@many
+@given(graph=graphs(), past_only=st.booleans(), data=st.data())
+def test_a_question_s_own_facts_change_no_column(graph: Graph, past_only: bool, data: st.DataObject) -> None:
+    timeline, facts = graph
+    asked = data.draw(asked_on(timeline), "asked")
+    x, p, start, end = asked
+    answers = data.draw(st.lists(st.integers(0, ENTITIES - 1), min_size=1, max_size=3), "answers")
+    turned = p >= PREDICATES
+    own = [(y, inverse(p, PREDICATES), x, start, end) if turned else (x, p, y, start, end) for y in answers]
+    before, after = (described(table_, past_only, [asked]) for table_ in (facts, [*own, *facts]))
+    assert before.tolist() == after.tolist()
+
+
+@few
+@given(graph=graphs(), past_only=st.booleans())
+def test_no_fact_of_a_graph_speaks_for_itself(graph: Graph, past_only: bool) -> None:
+    facts = graph[1]
+    for row, (s, p, o, start, end) in enumerate(facts):
+        asking = [Asked(s, p, start, end), Asked(o, inverse(p, PREDICATES), start, end)]
+        without = [*facts[:row], *facts[row + 1 :]]
+        assert described(facts, past_only, asking).tolist() == described(without, past_only, asking).tolist()
+
+
+@many
+@given(graph=graphs(), data=st.data())
+def test_nothing_from_the_start_on_changes_a_column_where_only_the_past_counts(
+    graph: Graph, data: st.DataObject
+) -> None:
+    timeline, facts = graph
+    asked = data.draw(asked_on(timeline), "asked")
+    t = min(end for end in asked[2:] if end != UNKNOWN)
+    later = [step for step in timeline if step >= t]
+    assume(later)
+    moved = []
+    for s, p, o, *ends in facts:
+        new = [data.draw(st.sampled_from([*later, UNKNOWN])) if end >= t else end for end in ends]
+        moved += [(s, p, o, *new)] if any(end != UNKNOWN for end in new) else []
+    own = {
+        (asked.start, asked.end)
+    }  # what is moved into the very interval asked about is left out as the question's own
+    assume(not any(tuple(fact[3:]) in own for fact in (*facts, *moved)))
+    assert described(facts, True, [asked]).tolist() == described(moved, True, [asked]).tolist()
+
+
+def test_who_fits_into_the_gap_is_told_from_who_is_elsewhere() -> None:
+    plays, team, elsewhere, fits, busy = 0, 0, 1, 2, 3
+    facts: list[Fact] = [
+        (fits, plays, elsewhere, 1, 4), (fits, plays, elsewhere, 6, 9), (busy, plays, elsewhere, 3, 8),
+    ]  # fmt: skip
+    rows = described(facts, False, [Asked(team, plays + PREDICATES, 4, 6)])[0]
+    said = [dict(zip(COLUMNS, row.tolist(), strict=True)) for row in rows]
+    assert (said[fits]["object_gap_before"], said[fits]["object_gap_after"]) == (0, 0)
+    assert (said[fits]["object_preceding"], said[fits]["object_following"], said[fits]["object_overlapping"]) == (
+        1,
+        1,
+        0,
+    )
+    assert (said[busy]["object_gap_before"], said[busy]["object_gap_after"]) == (FAR, FAR)
+    assert (said[busy]["object_covering"], said[busy]["object_overlapping"]) == (1, 1)
+    assert said[busy]["object_likeness"] == pytest.approx(3 / 6)
+
+
+def test_company_had_the_same_third_and_is_already_there() -> None:
+    plays, x, mate, old, new = 0, 0, 1, 2, 3
+    facts: list[Fact] = [(x, plays, old, 1, 4), (mate, plays, old, 2, 4), (mate, plays, new, 5, 9)]
+    rows = described(facts, False, [Asked(x, plays, 4, 6)])[0]
+    said = dict(zip(COLUMNS, rows[new].tolist(), strict=True))
+    weight = 1 / np.sqrt(1 * 2)  # without the subject the old team has one fact, the mate two
+    for name in ("company", "company_now", "company_same", "company_same_now", "company_same_together"):
+        assert said[name] == pytest.approx(weight), name
+    assert rows[old].tolist()[COLUMNS.index("company")] == 0.0
+
+
+def test_what_everyone_shares_brings_no_company_together() -> None:
+    def company(crowd_size: int) -> float:
+        mates: list[Fact] = [(z, 0, 1, 0, 1) for z in range(3, 3 + crowd_size)]
+        facts = [(0, 0, 1, 0, 1), *mates, (3, 0, 2, 4, 4)]
+        rows = described(facts, False, [Asked(0, 0, 4, 4)], entities=3 + HUB + 1)[0]
+        return float(rows[2, COLUMNS.index("company")])
+
+    assert company(HUB) > 0
+    assert company(HUB + 1) == 0
