@@ -18,8 +18,9 @@ from foretime.data.facts import UNKNOWN, inverse
 from foretime.errors import QuestionError, RunError
 from foretime.models import Queries, build_model
 from foretime.predict import SPLITS, Answer, Question
-from foretime.training import Interrupted, Listener, RunFolder, complete_config, train
+from foretime.training import Interrupted, RunFolder, complete_config, train
 from foretime.training.trainer import sizes_of
+from interruptions import StopAfter
 
 PIECES = ("subject", "object", "predicate", "time")
 EVERYTHING = 10_000
@@ -335,16 +336,11 @@ def test_check_finds_the_same_fault_without_an_answer(predictor: Predictor):
     assert predictor.check(Question(subject="state 1", predicate="praises", time="2020-03-01")) is None
 
 
-class StopAtOnce(Listener):
-    def stop_wanted(self) -> bool:
-        return True
-
-
 def test_an_unfinished_run_answers_with_confidence_that_is_not_calibrated(
     small_graph: Dataset, small_config: Config, tmp_path: Path
 ):
     with pytest.raises(Interrupted):
-        train(small_graph, small_config, tmp_path / "run", StopAtOnce())
+        train(small_graph, small_config, tmp_path / "run", StopAfter(0))
     predictor = Predictor.open(tmp_path / "run")
     assert set(predictor.temperatures.values()) == {1.0}
     answers = predictor.complete(subject="state 1", predicate="praises", time="2020-03-01", top=3)

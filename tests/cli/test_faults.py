@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from foretime.training import Interrupted, Listener, RunFolder, resume
+from foretime.training import Interrupted, RunFolder, resume
 from foretime.training.listeners import Plan
+from interruptions import StopAfter
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +120,6 @@ def test_ctrl_c_anywhere_else_is_one_word(foretime, words, monkeypatch):
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "stopped\n")
 
 
-class StopAtOnce(Listener):
-    def stop_wanted(self) -> bool:
-        return True
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_asks_to_stop_and_a_second_one_stops_at_once(number: signal.Signals):
     from foretime.cli.progress import TerminalProgress
@@ -163,7 +159,7 @@ def test_ctrl_c_while_training_says_how_to_go_on_and_leaves_a_run_that_can(event
     done = len(RunFolder(run).trace())
     assert done >= 5
     with pytest.raises(Interrupted):
-        resume(run, StopAtOnce())
+        resume(run, StopAfter(0))
     assert len(RunFolder(run).trace()) >= done
 
 

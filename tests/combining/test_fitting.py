@@ -12,17 +12,9 @@ from foretime.config import Config, override
 from foretime.data.dataset import Dataset
 from foretime.data.facts import empty_facts
 from foretime.errors import ConfigError, DataError
-from foretime.training import Interrupted, Listener, RunFolder, create_run, resume
+from foretime.training import Interrupted, RunFolder, create_run, resume
 from foretime.training.second_stage import facts_of_first_stage, parts_of
-
-
-class StopAfter(Listener):
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-
-    def stop_wanted(self) -> bool:
-        self.left -= 1
-        return self.left < 0
+from interruptions import StopAfter
 
 
 def test_the_parts_of_train_are_equally_large_and_drawn_by_the_seed(small_graph: Dataset, staged_config: Config):

@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from test_resume import StopAfter, bytes_of
 
 from foretime.config import Config, override
 from foretime.data.dataset import Dataset
@@ -27,6 +26,7 @@ from foretime.training.losses import (
     negatives_loss,
 )
 from foretime.training.trainer import Trainer
+from interruptions import StopAfter, bytes_of
 
 SCORES = torch.tensor([[-1.0, -2.0, -4.0]])  # distances: 1 for the answer, 2 and 4 for two wrong ones
 

@@ -18,6 +18,7 @@ from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
 from foretime.training.settings import complete_config
 from foretime.training.trainer import new_model
+from interruptions import StopAfter, bytes_of
 
 WEIGHTS = {"event_n3": 0.01, "event_smoothness": 0.01, "event_rules": 0.5, "commonsense_n3": 0.1}
 SETTINGS = {
@@ -105,8 +106,6 @@ def test_a_model_that_takes_no_rules_mines_none(world: Dataset):
 
 
 def test_a_resumed_guided_run_is_the_same_bit_for_bit(world: Dataset, tmp_path: Path):
-    from test_resume import StopAfter, bytes_of
-
     from foretime.training import Interrupted, create_run, resume
 
     config = settings(**{"training.batch_size": 2000})

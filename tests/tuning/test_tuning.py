@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from interruptions import StopAfter
+
 pytest.importorskip("optuna")
 
 from foretime.config import Config, config_text, override, read_config
@@ -65,21 +67,10 @@ def test_the_best_by_valid_is_written_and_nothing_else_is_ranked(
     assert {path.name for path in (tmp_path / "out" / "trials").glob("*/*")} == {"config.toml", "trace.jsonl"}
 
 
-class StopIn(Listener):
-    """Wants to stop after some steps."""
-
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-
-    def stop_wanted(self) -> bool:
-        self.left -= 1
-        return self.left < 0
-
-
 def test_an_interrupted_trial_is_proposed_again_and_goes_on(tuned, small_graph: Dataset, tmp_path: Path):
     plan, told = tuned(settings="trials = 2", **{"training.epochs": 4}), []
     with pytest.raises(Interrupted, match=r"stopped; go on with foretime tune .*tune\.toml --out .*out"):
-        tune(plan, small_graph, tmp_path / "out", lambda: StopIn(25), told.append)
+        tune(plan, small_graph, tmp_path / "out", lambda: StopAfter(25), told.append)
     (folder,) = (tmp_path / "out" / "trials").iterdir()
     before = RunFolder(folder).trace()
     assert 0 < len(before) < 4
