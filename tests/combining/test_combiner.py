@@ -78,8 +78,12 @@ def test_a_combiner_of_other_columns_is_refused_with_a_remedy(tmp_path: Path):
     path, names = tmp_path / "combiner.txt", some_examples().names
     fit([some_examples()], CONFIG, 0, 1).save(path)
     assert Combiner.load(path, names[1:]).top == 7
-    with pytest.raises(RunError, match=r"has \d+ columns: fitted by another version.* delete it, and `foretime train"):
-        Combiner.load(path, [*names[1:], "one_more"])
+    with pytest.raises(
+        RunError, match=r"lacks the column one_more: fitted by another version.* delete it, and `foreti"
+    ):
+        Combiner.load(path, [*names[1:], "one more"])
+    with pytest.raises(RunError, match="has columns that candidates no longer have: fitted by another version"):
+        Combiner.load(path, names[:-1])
 
 
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.9, 0.995])

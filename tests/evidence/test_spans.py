@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 from span_oracle import FAR, Asked, columns_of, spans_of
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.spans import COLUMNS, HUB, span_all, span_index
+from foretime.evidence.spans import COLUMNS, HUB, STEPS, span_all, span_index
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))
 
 
 def described(
-    facts: list[Fact], past_only: bool, asking: list[Asked], runs: int = 1, entities: int = ENTITIES
+    facts: list[Fact], past_only: bool, asking: list[Asked], runs: int = 1, entities: int = ENTITIES, steps: int = STEPS
 ) -> Floats:
     """Return the columns of every entity as a candidate of each question, (questions, entities, columns)."""
     index = span_index(table(facts), entities, PREDICATES)
@@ -36,7 +36,7 @@ def described(
     objects = np.tile(np.arange(entities), len(asking))
     out = np.zeros((len(objects), len(COLUMNS)), dtype=np.float32)
     columns = (np.array(column, dtype=np.int64) for column in zip(*asking, strict=True))
-    span_all(index, past_only, *columns, first, objects, out, runs)
+    span_all(index, past_only, steps, *columns, first, objects, out, runs)
     return out.reshape(len(asking), entities, len(COLUMNS))
 
 
@@ -77,7 +77,8 @@ def test_a_question_s_own_facts_change_no_column(graph: Graph, past_only: bool, 
     answers = data.draw(st.lists(st.integers(0, ENTITIES - 1), min_size=1, max_size=3), "answers")
     turned = p >= PREDICATES
     own = [(y, inverse(p, PREDICATES), x, start, end) if turned else (x, p, y, start, end) for y in answers]
-    before, after = (described(table_, past_only, [asked]) for table_ in (facts, [*own, *facts]))
+    steps = data.draw(st.sampled_from([1, 2, 5, STEPS]), "steps")
+    before, after = (described(table_, past_only, [asked], steps=steps) for table_ in (facts, [*own, *facts]))
     assert before.tolist() == after.tolist()
 
 
@@ -105,10 +106,6 @@ def test_nothing_from_the_start_on_changes_a_column_where_only_the_past_counts(
     for s, p, o, *ends in facts:
         new = [data.draw(st.sampled_from([*later, UNKNOWN])) if end >= t else end for end in ends]
         moved += [(s, p, o, *new)] if any(end != UNKNOWN for end in new) else []
-    own = {
-        (asked.start, asked.end)
-    }  # what is moved into the very interval asked about is left out as the question's own
-    assume(not any(tuple(fact[3:]) in own for fact in (*facts, *moved)))
     assert described(facts, True, [asked]).tolist() == described(moved, True, [asked]).tolist()
 
 
@@ -141,12 +138,34 @@ def test_company_had_the_same_third_and_is_already_there() -> None:
     assert rows[old].tolist()[COLUMNS.index("company")] == 0.0
 
 
-def test_what_everyone_shares_brings_no_company_together() -> None:
-    def company(crowd_size: int) -> float:
-        mates: list[Fact] = [(z, 0, 1, 0, 1) for z in range(3, 3 + crowd_size)]
-        facts = [(0, 0, 1, 0, 1), *mates, (3, 0, 2, 4, 4)]
-        rows = described(facts, False, [Asked(0, 0, 4, 4)], entities=3 + HUB + 1)[0]
-        return float(rows[2, COLUMNS.index("company")])
+@pytest.mark.parametrize("past_only", [False, True])
+def test_what_everyone_shares_brings_no_company_together(past_only: bool) -> None:
+    x, third, y, z = 0, 1, 2, 3
 
-    assert company(HUB) > 0
-    assert company(HUB + 1) == 0
+    def company(of_third: int, of_z: int) -> float:
+        """The company's weight where the third and z have so many facts before the question, and many more after it."""
+        others = range(4, 4 + HUB)
+        around_third: list[Fact] = [(other, 0, third, 0, 1) for other in others][: of_third - 1]
+        around_z: list[Fact] = [(z, 1, other, 0, 1) for other in others][: of_z - 2]
+        later: list[Fact] = [(third, 1, other, 6, 7) for other in others] if past_only else []
+        facts = [(x, 0, third, 0, 1), (z, 0, third, 0, 1), (z, 0, y, 2, 3), *around_third, *around_z, *later]
+        rows = described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0]
+        return float(rows[y, COLUMNS.index("company")])
+
+    assert company(HUB, HUB) == pytest.approx(1 / HUB)
+    assert company(HUB + 1, 2) == 0
+    assert company(1, HUB + 1) == 0
+
+
+def test_the_search_for_company_ends_after_so_many_facts() -> None:
+    x, third, z, first, second, other = range(6)
+    facts: list[Fact] = [
+        (x, 0, third, 0, 1),
+        (z, 0, third, 0, 1), (z, 0, first, 2, 3),
+        (other, 0, third, 0, 1), (other, 0, second, 2, 3),
+    ]  # fmt: skip
+    company = [
+        described(facts, False, [Asked(x, 0, 4, 4)], steps=steps)[0, [first, second], COLUMNS.index("company")] > 0
+        for steps in (0, 1, STEPS)
+    ]
+    assert [found.tolist() for found in company] == [[False, False], [True, False], [True, True]]

@@ -109,12 +109,13 @@ class Describer:
         return out
 
     def _lie(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Columns:
-        from foretime.evidence.spans import COLUMNS, span_all
+        from foretime.evidence.spans import COLUMNS, STEPS, span_all
 
         out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
         asked = (questions.subject, questions.predicate, questions.start, questions.end)
         past_only = self.grounds.reach.past_only
-        span_all(spans, past_only, *asked, shortlist.first, shortlist.object, out, PROFILE_RUNS)
+        runs = min(PROFILE_RUNS, len(questions))
+        span_all(spans, past_only, STEPS, *asked, shortlist.first, shortlist.object, out, runs)
         if not self.exact:
             tell_roughly(COLUMNS, out)
         return out

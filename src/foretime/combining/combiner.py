@@ -119,11 +119,11 @@ class Combiner:
             booster = Booster(model_str=body)
         except (ValueError, LightGBMError) as error:
             raise RunError(f"{path}: damaged, it is no combiner: {error}") from None
-        columns = booster.feature_name()
-        if profile_names and columns[-len(profile_names) :] != _plain(profile_names):
-            raise _of_another_version(
-                path, f"has {len(columns)} columns", "others than candidates are described by now"
-            )
+        columns, wanted = booster.feature_name(), _plain(profile_names)
+        if wanted and columns[-len(wanted) :] != wanted:
+            missing = [name for name in wanted if name not in columns]
+            found = f"lacks the column {missing[0]}" if missing else "has columns that candidates no longer have"
+            raise _of_another_version(path, found, "other columns than candidates have now")
         return cls(booster, int(first_line[1]))
 
 

@@ -38,6 +38,8 @@ _SUMS: Final = 6
 _LENGTH: Final = _COMPANY + _SUMS
 HUB: Final = 400
 """With more facts than this an entity brings no company together: too many share it."""
+STEPS: Final = 10_000_000
+"""Facts that are looked at for the company of one question at most: about a tenth of a second."""
 NEVER: Final = np.iinfo(np.int32).max
 
 
@@ -91,7 +93,7 @@ def _seen(index, i, until):
 
 @njit(cache=True, nogil=True)
 def _apart(first, last, other_first, other_last):
-    """Return how many steps lie between two intervals, less than 0 if they overlap by more than one step."""
+    """Return how many steps lie between two intervals: 0 if they have one step in common, below 0 if more."""
     return max(first, other_first) - min(last, other_last)
 
 
@@ -138,11 +140,12 @@ def _around(index, x, p, start, end, y, until, out):
 
 
 @njit(cache=True, nogil=True)
-def _gather(index, x, p, start, end, until, facts_with_x, sums, touched):
+def _gather(index, x, p, start, end, until, facts_with_x, left, sums, touched):
     """Add up what the company of x has under p, (entities, sums), and return how many entities it has touched.
 
     A path leads from x to a third, from there to one who stands in the same relation to it, and on under p; it weighs
-    the less the more facts both have. `facts_with_x` counts the facts of each entity with x.
+    the less the more facts both have. `facts_with_x` counts the facts of each entity with x. The search ends after
+    `left` facts; those of x do not count, nor what is not seen, so the question's own facts make no difference.
     """
     first, last = _limits(start, end)
     back, count = (p + index.predicates) % (2 * index.predicates), 0
@@ -163,14 +166,17 @@ def _gather(index, x, p, start, end, until, facts_with_x, sums, touched):
             of_z = _facts_before(index, z, until) - facts_with_x[z]
             if z_last == UNKNOWN or of_z > HUB:
                 continue
+            if left <= 0:
+                return count
             together = _apart(x_first, x_last, z_first, z_last) <= 0
             weight = 1.0 / np.sqrt(float(of_third) * of_z)
             for k in range(index.of[z], index.of[z + 1]):
                 y = index.other[k]
-                if index.predicate[k] != back or y == x or y == third:
-                    continue
                 _, _, y_first, y_last = _seen(index, k, until)
-                if y_last == UNKNOWN:
+                if y == x or y_last == UNKNOWN:
+                    continue
+                left -= 1
+                if index.predicate[k] != back or y == third:
                     continue
                 if sums[y, 0] == 0.0:
                     touched[count] = y
@@ -186,8 +192,11 @@ def _gather(index, x, p, start, end, until, facts_with_x, sums, touched):
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def span_all(index, past_only, subject, predicate, start, end, first, objects, out, runs):
-    """Fill the columns of each candidate, all 0 before: question k has `objects[first[k]:first[k + 1]]`."""
+def span_all(index, past_only, steps, subject, predicate, start, end, first, objects, out, runs):
+    """Fill the columns of each candidate, all 0 before: question k has `objects[first[k]:first[k + 1]]`.
+
+    After `steps` facts no more company of a question is looked for.
+    """
     entities = len(index.of) - 1
     for run in prange(runs):
         facts_with_x = np.zeros(entities, dtype=np.int64)
@@ -198,7 +207,7 @@ def span_all(index, past_only, subject, predicate, start, end, first, objects, o
             until = _limits(s, e)[0] if past_only else NEVER
             for i in range(index.of[x], index.of[x + 1]):
                 facts_with_x[index.other[i]] += _seen(index, i, until)[3] != UNKNOWN
-            count = _gather(index, x, p, s, e, until, facts_with_x, sums, touched)
+            count = _gather(index, x, p, s, e, until, facts_with_x, steps, sums, touched)
             for i in range(first[row], first[row + 1]):
                 y, columns = objects[i], out[i]
                 _around(index, x, p, s, e, y, until, columns)

@@ -44,7 +44,9 @@ def load_model(run: RunFolder, config: Config, dataset: Dataset) -> Model:
 
 
 def is_concluded(run: RunFolder, dataset: Dataset, with_test: bool = True) -> bool:
-    """Return whether the run has a whole report, with test in it if that is wanted."""
+    """Return whether the run has its second stage and a whole report, with test in it if that is wanted."""
+    if run.config().combiner.use and not run.combiner_file.exists():
+        return False
     try:
         report: Any = run.report()
     except RunError:  # it is not there, or damaged: it is to be made
@@ -131,7 +133,7 @@ def load_judge(run: RunFolder, config: Config, dataset: Dataset, listener: Liste
     if run.combiner_file.exists():
         combiner = Combiner.load(run.combiner_file, describer.profile_names())
     else:
-        combiner = fit_second_stage(run, config, dataset, model, listener or Listener())
+        combiner = fit_second_stage(run, config, dataset, model, describer, listener or Listener())
     known = KnownAnswers(dataset.train.with_inverses(len(dataset.predicates)))
     return Judge(model, TwoStages(model, combiner, describer, known))
 

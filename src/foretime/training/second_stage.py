@@ -70,9 +70,10 @@ def fitted_on(config: CombinerConfig) -> str:
     return config.fit + several + (" and valid" if config.with_valid and config.fit != "valid" else "")
 
 
-def fit_second_stage(run: RunFolder, config: Config, dataset: Dataset, model: Model, listener: Listener) -> Combiner:
+def fit_second_stage(
+    run: RunFolder, config: Config, dataset: Dataset, model: Model, describer: Describer, listener: Listener
+) -> Combiner:
     """Return the combiner of a run whose first stage, `model`, is trained, and keep it in the run folder."""
-    describer = Describer.of(dataset, model, config.evidence)
     found = []
     if config.combiner.fit == "fold":
         listener.stage("describing candidates of the facts left out")
