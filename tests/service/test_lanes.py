@@ -142,12 +142,15 @@ def test_questions_that_were_slow_of_late_are_gathered_less(live_with):
 
 
 def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypatch: pytest.MonkeyPatch):
-    live = live_with(deadline=1.2)
+    deadline = 3.0  # the first part has all of it, however busy the machine is
+    live = live_with(deadline=deadline)
     predictor = live.service.catalog["small"].predictor
-    ask = predictor.complete_many
+    ask, calls = predictor.complete_many, []
 
     def slowly(questions: list, *rest: object) -> list:
-        time.sleep(0.04 * len(questions))
+        calls.append(len(questions))
+        if len(calls) > 1:
+            time.sleep(deadline)
         return ask(questions, *rest)
 
     monkeypatch.setattr(predictor, "complete_many", slowly)
