@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from interruptions import StopAfter, bytes_of
 
 from foretime import Explainer
 from foretime.config import Config, override
@@ -20,6 +19,7 @@ from foretime.training.conclusion import training_seconds
 from foretime.training.members import member_config
 from foretime.training.second_stage import is_trained
 from foretime.training.trainer import load_weights, new_model
+from interruptions import StopAfter, bytes_of
 
 WITH_EVIDENCE = {"evidence.use": True, "rules.support": 2}
 SECOND_STAGE = {

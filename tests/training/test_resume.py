@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 import safetensors.torch
-from interruptions import StopAfter, bytes_of
 
 from foretime.config import Config, override
 from foretime.data.dataset import Dataset
 from foretime.errors import RunError
 from foretime.training import Interrupted, RunFolder, complete_config, resume, train
 from foretime.training.checkpoint import read_progress
+from interruptions import StopAfter, bytes_of
 
 
 @pytest.mark.parametrize(("optimizer", "softmax"), [("adagrad", "each"), ("adam", "each"), ("adagrad", "joint")])
