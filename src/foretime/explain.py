@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 
-from foretime.data.facts import inverse
+from foretime.combining.columns import Describer
+from foretime.data.facts import Facts, inverse
 from foretime.errors import QuestionError
 from foretime.evaluation.pieces import PIECES, Piece, turn
+from foretime.evidence.company import SpanFact, company_paths
 from foretime.evidence.counting import count_pair_rule
 from foretime.evidence.families import PAIR_OFFSET
 from foretime.evidence.reasons import ReasonFinder
+from foretime.explaining.company import Company
 from foretime.explaining.explanation import (
     EVIDENCE,
     Contribution,
@@ -39,6 +42,15 @@ COMBINER = "combiner"
 TIMES = ("time", "start", "end")
 _TOLERANCE = 1e-4
 """How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
+
+
+class _Stages(NamedTuple):
+    """Where the first of two stages has put an answer, and of the second the columns, the base and the company."""
+
+    first: FirstStage | None = None
+    columns: tuple[Contribution, ...] | None = None
+    base: float = 0.0
+    company: Company | None = None
 
 
 class Explainer:
@@ -80,8 +92,8 @@ class Explainer:
         """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
         piece = question.open_piece()
         reasons = self._reasons(question, answer, top)
-        first_stage, second_stage, base = self._stages(question, answer)
-        terms = {name: term for name, term in answer.terms.items() if first_stage is None or name != COMBINER}
+        stages = self._stages(question, answer)
+        terms = {name: term for name, term in answer.terms.items() if stages.first is None or name != COMBINER}
         if self._evidence is not None:
             terms[EVIDENCE] = math.fsum(reason.contribution for reason in reasons)
         return Explanation(
@@ -94,9 +106,10 @@ class Explainer:
             terms=terms,
             reasons=tuple(reasons),
             note=self.note,
-            second_stage=second_stage,
-            second_stage_base=base,
-            first_stage=first_stage,
+            second_stage=stages.columns,
+            second_stage_base=stages.base,
+            first_stage=stages.first,
+            company=stages.company,
         )
 
     def reasons_for(self, question: Question, answer: Answer, count: int) -> list[ShownReason]:
@@ -133,26 +146,32 @@ class Explainer:
         return timeline.step(rival) == timeline.step(name) if piece == "time" else rival == name
 
     @torch.inference_mode()
-    def _stages(
-        self, question: Question, answer: Answer
-    ) -> tuple[FirstStage | None, tuple[Contribution, ...] | None, float]:
-        """Return where the first of two stages has put the answer, and the columns and the base of the second one."""
+    def _stages(self, question: Question, answer: Answer) -> _Stages:
         piece, dataset = question.open_piece(), self.predictor.dataset
         stages = self.predictor.judge.stages
         if stages is None or piece not in ("subject", "object"):
-            return None, None, 0.0
+            return _Stages()
         asked = self.predictor._facts([question], piece)
         asked = turn(asked, dataset) if piece == "subject" else asked
         candidate = dataset.entities.id(answer.name)
         found, top = stages.describe(asked, candidate), stages.combiner.top
         if found is None:
-            return FirstStage(top, listed=False), None, 0.0
+            return _Stages(FirstStage(top, listed=False))
         *values, base = stages.combiner.contributions(found.columns)[0].tolist()
         columns = zip(found.names, found.columns[0].tolist(), values, strict=True)
         contributions = tuple(Contribution(*column) for column in columns)
         # the question is scored anew: among other questions the last digits, and so the way through a tree, may differ
         _check_second_stage([base, *values], float(stages.score(asked)[0, candidate]), answer)
-        return FirstStage(top, True, found.place), contributions, base
+        first = FirstStage(top, True, found.place)
+        return _Stages(first, contributions, base, self._company(stages.describer, asked, candidate))
+
+    def _company(self, describer: Describer, asked: Facts, candidate: int) -> Company | None:
+        """Return who speaks for a candidate of one question; nobody where facts have no intervals."""
+        if describer.spans is None:
+            return None
+        x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
+        fact = SpanFact(x, p, candidate, start, end)
+        return self._wording.company(fact, company_paths(describer.spans, describer.grounds.reach.past_only, fact))
 
     def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:
         if self._evidence is None:

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 
 from foretime.config import CombinerConfig, Config
-from foretime.data.dataset import Dataset
+from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import Facts
 from foretime.training import RunFolder, members, second_stage, train
 
@@ -46,3 +47,14 @@ def train_watched(graph: Dataset, config: Config, folder: Path) -> Staged:
         patch.setattr(second_stage, "_examples", watched)
         train(graph, config, staged.run.path)
     return staged
+
+
+def interval_graph(path: Path) -> Dataset:
+    """Six lands that head and join each other, some without a known end."""
+    draw, rows = np.random.default_rng(1), {}
+    for _ in range(200):
+        subject, host, start = draw.integers(6), draw.integers(6), draw.integers(1990, 2010)
+        end = (start, start + 4, "####-##-##")[draw.integers(3)]
+        rows[f"land {subject}\t{'heads' if subject % 2 else 'joins'}\tland {host}\t{start}\t{end}"] = None
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))

@@ -9,12 +9,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from staged_runs import interval_graph
 
 from foretime.combining.columns import Describer, Shortlist, score_each_term, shortlist_of, term_columns
 from foretime.combining.combiner import describe, examples_of, open_only
 from foretime.combining.words import WORDS, in_words, value_in_words
-from foretime.config import Config, EvidenceConfig, ModelConfig
-from foretime.data.dataset import Dataset, read_dataset
+from foretime.config import EvidenceConfig, ModelConfig
+from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, concatenate
 from foretime.evaluation.filters import KnownAnswers
 from foretime.evidence import spans
@@ -154,16 +155,6 @@ def test_examples_are_the_true_and_false_candidates_of_each_question(small_graph
     assert examples.sizes.tolist() == [len(right) for right in wanted]
     assert examples.right.tolist() == [one for right in wanted for one in right]
     assert examples.columns.shape == (sum(map(len, wanted)), len(examples.names))
-
-
-def interval_graph(path: Path) -> Dataset:
-    draw, rows = np.random.default_rng(1), {}
-    for _ in range(200):
-        subject, host, start = draw.integers(6), draw.integers(6), draw.integers(1990, 2010)
-        end = (start, start + 4, "####-##-##")[draw.integers(3)]
-        rows[f"land {subject}\t{'heads' if subject % 2 else 'joins'}\tland {host}\t{start}\t{end}"] = None
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))
 
 
 @pytest.mark.parametrize("past_only", [False, True])

@@ -3,14 +3,16 @@
 import math
 
 import pytest
-from staged_runs import Staged
+from staged_runs import Staged, interval_graph
 
 from foretime import Explainer
 from foretime.cli import tables
+from foretime.config import Config, override
 from foretime.errors import ForetimeError
 from foretime.explaining.explanation import Comparison
 from foretime.explaining.layout import lay_out, lay_out_comparison
 from foretime.predict import Question
+from foretime.training import train
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +88,41 @@ def test_differences_of_two_answers_on_the_shortlist_add_up_to_that_of_their_sco
             assert shown == layout.score.units
         assert layout.first_stage.units == sum(term.units for term in layout.terms)
     assert compared > 0
+
+
+@pytest.fixture(scope="module", params=[False, True])
+def spans(request, staged_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Explainer:
+    folder = tmp_path_factory.mktemp("spans")
+    config = override(staged_config, {"combiner.fit": "fold", "evidence.past_only": request.param})
+    train(interval_graph(folder / "lands.tsv"), config, folder / "run")
+    return Explainer.open(folder / "run")
+
+
+@pytest.mark.parametrize("piece", ["subject", "object"])
+def test_the_company_that_is_named_weighs_what_the_second_stage_says(spans: Explainer, piece: str):
+    paths = 0
+    given = "subject" if piece == "object" else "object"
+    for name, predicate in (("land 1", "heads"), ("land 2", "joins"), ("land 4", "joins")):
+        question = Question(**{given: name}, predicate=predicate, start="2003", end="2007")
+        for answer in spans.predictor.complete_many([question], top=6)[0]:
+            found = spans.explain_answer(question, answer)
+            if found.second_stage is None:
+                continue
+            assert found.company is not None
+            columns = {column.column: column.value for column in found.second_stage}
+            assert found.company.weight == pytest.approx(columns["company"], rel=1e-5)
+            assert len(found.company.paths) == min(found.company.count, 10)
+            for path in found.company.paths:
+                first, *_, last = path.events
+                assert {first.subject, first.object} == {name, path.third}
+                assert {last.subject, last.object} == {path.companion, answer.name}
+                assert last.predicate == predicate
+            paths += found.company.count
+    assert paths > 0
+
+
+def test_events_of_single_times_have_no_company(explainer: Explainer):
+    assert explainer.explain(**facts_of(explainer)[0]).company is None
 
 
 @pytest.mark.parametrize("piece", ["predicate", "time"])

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from span_oracle import FAR, Asked, columns_of, spans_of
 
 from foretime.data.facts import UNKNOWN, inverse
+from foretime.evidence.company import SpanFact, company_paths, steps_apart
 from foretime.evidence.spans import COLUMNS, HUB, STEPS, span_all, span_index
 
 Graph = tuple[tuple[int, ...], list[Fact]]
@@ -136,6 +137,39 @@ def test_company_had_the_same_third_and_is_already_there() -> None:
     for name in ("company", "company_now", "company_same", "company_same_now", "company_same_together"):
         assert said[name] == pytest.approx(weight), name
     assert rows[old].tolist()[COLUMNS.index("company")] == 0.0
+
+
+def assert_paths(facts: list[Fact], past_only: bool, asked: Asked) -> int:
+    """The paths of each candidate add up to its columns of company; return how many there are."""
+    index, question = span_index(table(facts), ENTITIES, PREDICATES), SpanFact(asked[0], asked[1], -1, *asked[2:])
+    rows, count = described(facts, past_only, [asked])[0], 0
+    for y, row in enumerate(rows):
+        paths = company_paths(index, past_only, question._replace(object=y))
+        same = [path.weight for path in paths if path.of_subject.predicate == asked.predicate]
+        now = [path.weight for path in paths if steps_apart(question, path.to_candidate) == 0]
+        said = dict(zip(COLUMNS, row.tolist(), strict=True))
+        sums = [sum(path.weight for path in paths), sum(now), sum(same)]
+        assert sums == pytest.approx([said[name] for name in ("company", "company_now", "company_same")], rel=1e-5)
+        assert [path.weight for path in paths] == sorted((path.weight for path in paths), reverse=True)
+        for of_subject, of_companion, to_candidate, _ in paths:
+            assert (of_subject.subject, to_candidate.predicate, to_candidate.object) == (asked[0], asked[1], y)
+            assert of_subject[1:3] == of_companion[1:3]
+            assert of_companion.subject == to_candidate.subject
+        count += len(paths)
+    return count
+
+
+@many
+@given(graph=graphs(), past_only=st.booleans(), data=st.data())
+def test_the_paths_of_company_add_up_to_its_columns(graph: Graph, past_only: bool, data: st.DataObject) -> None:
+    assert_paths(graph[1], past_only, data.draw(asked_on(graph[0]), "asked"))
+
+
+@pytest.mark.parametrize("past_only", [False, True])
+def test_in_a_crowd_there_are_paths_and_all_add_up(past_only: bool) -> None:
+    facts = crowd(60, DENSE, seed=4)
+    asking = [Asked(x, p, s, e) for x in EVERYONE for p in range(2 * PREDICATES) for s, e in ((3, 7), (8, 2))]
+    assert sum(assert_paths(facts, past_only, asked) for asked in asking) > 100
 
 
 @pytest.mark.parametrize("past_only", [False, True])

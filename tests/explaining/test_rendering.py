@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from foretime import Explainer, Explanation
 from foretime.explain import NO_EVIDENCE, Contribution
-from foretime.explaining.explanation import Comparison, FirstStage, GroundedEvent, ReasonPart, ShownReason
+from foretime.explaining.company import Company, ShownPath
+from foretime.explaining.events import GroundedEvent
+from foretime.explaining.explanation import Comparison, FirstStage, ReasonPart, ShownReason
 from foretime.explaining.layout import lay_out, lay_out_comparison
 from foretime.explaining.rounding import UNIT, adding_up, sum_text, units_of, written
 
@@ -184,6 +186,33 @@ def test_a_second_stage_is_told_in_all_three_formats_and_adds_up():
     total = math.fsum([*left, *(column["contribution"] for column in shown["contributions"])])
     assert total == pytest.approx(shown["score"], abs=1e-12)
     assert made_up([], 1.0).to_dict()["second_stage"] is None
+
+
+def test_company_is_told_in_all_three_formats_the_heaviest_first():
+    events = (
+        GroundedEvent("cause", "a*b", "plays for", "old_team", "2001 – 2004"),
+        GroundedEvent("cause", "mate", "plays for", "old_team", "2002"),
+        GroundedEvent("companion", "mate", "plays for", "b_c", "2005 – ?"),
+    )
+    paths = tuple(ShownPath(f"mate {k}", "old_team", 1 / (k + 1), events) for k in range(5))
+    staged = replace(made_up([], 2.0), second_stage=COLUMNS, company=Company(7, 2.5, paths))
+    lines = staged.to_text().splitlines()
+    start = lines.index("the company, 7 paths of weight 2.500 in all:")
+    assert lines[start + 1 : start + 5] == [
+        "   1.000 by mate 0, over old_team",
+        "         cause     (a*b, plays for, old_team, 2001 – 2004)",
+        "         cause     (mate, plays for, old_team, 2002)",
+        "         companion (mate, plays for, b_c, 2005 – ?)",
+    ]
+    assert sum(" by mate " in line for line in lines) == 3
+    markdown = staged.to_markdown()
+    assert "### The company, 7 paths of weight 2.500 in all" in markdown
+    assert "- **1.000** by mate 0, over old\\_team\n  - *cause* (a\\*b, plays for, old\\_team, 2001 – 2004)" in markdown
+    shown = staged.to_dict(2)["second_stage"]["company"]
+    assert (shown["count"], shown["weight"], len(shown["paths"])) == (7, 2.5, 2)
+    assert shown["paths"][0]["events"][2] == events[2]._asdict()
+    alone = replace(staged, company=Company(0, 0.0, ()))
+    assert "the company" not in alone.to_text() + alone.to_markdown()
 
 
 def test_all_that_the_first_stage_says_is_told_as_one():

@@ -21,11 +21,12 @@ COMBINER = {"use": True, "with_valid": True, "folds": 3, "top": 3, "trees": 6, "
 def others(small_graph: Dataset, small_config: Config, tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("others")
     fast = override(small_config, FAST)
-    train(
-        small_graph, override(fast, {f"combiner.{name}": value for name, value in COMBINER.items()}), folder / "staged"
-    )
+    staged = {f"combiner.{name}": value for name, value in COMBINER.items()}
+    train(small_graph, override(fast, staged), folder / "staged")
     train(small_graph, override(fast, {"evidence.past_only": True}), folder / "past")
-    train(read_dataset(intervals(folder / "intervals.tsv")), fast, folder / "intervals")
+    spans = read_dataset(intervals(folder / "intervals.tsv"))
+    train(spans, fast, folder / "intervals")
+    train(spans, override(fast, staged), folder / "intervals-staged")
     with Live([folder], Settings(port=0)) as live:
         yield live
 
@@ -52,12 +53,14 @@ def test_all_are_served(others: Live):
     assert found["staged"]["combiner"]
     assert found["past"]["forecasts"]
     assert found["intervals"]["intervals"]
+    assert found["intervals-staged"]["intervals"]
     assert {name: run["valid_fitted"] for name, run in found.items()} == {
         "staged": True,
         "past": False,
         "intervals": False,
+        "intervals-staged": True,
     }
-    assert len({run["loaded"] for run in found.values()}) == 3
+    assert len({run["loaded"] for run in found.values()}) == 4
     for name in found:
         RunOut.model_validate(others.found(f"/runs/{name}"))
 
@@ -117,6 +120,15 @@ def test_intervals_have_a_start_and_an_end(others: Live):
     asked = {"subject": "person 1", "predicate": "works for", "start": "1930", "end": "1933"}
     assert others.found("/runs/intervals/complete", **asked)["question"] == asked
     ExplanationOut.model_validate(others.found("/runs/intervals/explain", **asked))
+
+
+def test_who_speaks_for_an_answer_is_named(others: Live):
+    asked = {"subject": "person 1", "predicate": "works for", "start": "1930", "end": "1933"}
+    found = others.found("/runs/intervals-staged/explain", **asked)
+    ExplanationOut.model_validate(found)
+    company = found["second_stage"]["company"]
+    assert company["count"] >= len(company["paths"]) > 0
+    assert {path["companion"] for path in company["paths"]} <= {f"person {k}" for k in range(11)} - {"person 1"}
 
 
 @pytest.mark.parametrize("run", ["past", "intervals"])

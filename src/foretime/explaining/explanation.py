@@ -8,31 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from foretime.combining.words import FIRST_STAGE_SAYS, in_words, said_by_first_stage, value_in_words
+from foretime.explaining.company import Company
+from foretime.explaining.events import GroundedEvent
 from foretime.explaining.rounding import units_of, written
 
-Mark = Literal["cause", "companion", "effect"]
 EVIDENCE = "evidence"
 """The term of the score that reasons add up to."""
 IN_TWOS = ("affinity", "path")
 """The kinds of reasons whose events come in twos: from the subject to a third, and from there to the answer."""
-
-
-class GroundedEvent(NamedTuple):
-    """A dated event that grounds a reason.
-
-    `mark` says where it lies from the time asked about: a `cause` before, a `companion` at the same step, an `effect`
-    after it. `end` is `start` or `end` where a fact with two ends is asked about.
-    """
-
-    mark: Mark
-    subject: str
-    predicate: str
-    object: str
-    time: str
-    end: str = ""
 
 
 @dataclass(frozen=True)
@@ -192,6 +178,8 @@ class Explanation:
     second_stage_base: float = 0.0
     first_stage: FirstStage | None = None
     """Where the first stage has put the answer, if there are two."""
+    company: Company | None = None
+    """In a graph of intervals, where a second stage has ordered the answers: who speaks for this one."""
     rival: Explanation | None = None
     """The explanation of the answer that this one is compared with."""
 
@@ -262,6 +250,7 @@ class Explanation:
             "base": self.second_stage_base,
             "contributions": [column.to_dict() for column in columns[:top]],
             "other_contributions": others,
+            "company": None if self.company is None else self.company.to_dict(top),
         }
 
     def to_text(self, top: int | None = None) -> str:

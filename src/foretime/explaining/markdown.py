@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from foretime.explaining.explanation import Comparison, Explanation
 from foretime.explaining.layout import DifferenceLine, ReasonLine, SecondStage, lay_out, lay_out_comparison
 from foretime.explaining.rounding import sum_text, written
-from foretime.explaining.text import others_text, placed_text, question_text, shown_events, standing_text
+from foretime.explaining.text import (
+    PATHS_SHOWN,
+    company_text,
+    others_text,
+    placed_text,
+    question_text,
+    shown_events,
+    standing_text,
+)
 
 
 def explanation_markdown(explanation: Explanation, top: int | None = None) -> str:
@@ -36,6 +44,12 @@ def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
         yield from ("", _escape(explanation.note))
     if layout.second_stage is not None:
         yield from _second_stage_lines(layout.second_stage)
+    if explanation.company is not None and explanation.company.count:
+        words = company_text(explanation.company)
+        yield from ("", f"### {words[0].upper()}{words[1:]}", "")
+        for path in explanation.company.paths[:PATHS_SHOWN]:
+            yield f"- **{path.weight:.3f}** by {_escape(path.companion)}, over {_escape(path.third)}"
+            yield from (f"  - *{event.mark}* {_escape(str(event))}" for event in path.events)
     if layout.reasons:
         yield from ("", f"### The evidence: {written(layout.evidence)}", "")
     for line in layout.reasons:
@@ -55,8 +69,7 @@ def _reason_lines(line: ReasonLine) -> Iterator[str]:
         yield f"  - {written(units, sign=True)} {where}{part.says} = {made}{counted}"
     shown, rest = shown_events(reason)
     for event in reason.events[:shown]:
-        words = _escape(f"({event.subject}, {event.predicate}, {event.object}, {event.time})")
-        yield f"  - *{event.mark}* {words}"
+        yield f"  - *{event.mark}* {_escape(str(event))}"
     if rest:
         yield f"  - {rest}"
 

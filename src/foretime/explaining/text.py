@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from foretime.explaining.company import Company
 from foretime.explaining.explanation import IN_TWOS, Comparison, Explanation, ShownReason
 from foretime.explaining.layout import DifferenceLine, Others, ReasonLine, SecondStage, lay_out, lay_out_comparison
 from foretime.explaining.rounding import sum_text, written
 
 EVENTS_SHOWN = 3
 """How many events of a reason are printed; of paths and partners, as many twos less one."""
+PATHS_SHOWN = 3
+"""How many paths of the company are printed."""
 _MARGIN = " " * 9
 
 
@@ -53,6 +56,12 @@ def shown_events(reason: ShownReason) -> tuple[int, str]:
     return shown, f"{groundings:,} of {reason.groundings:,} {noun}" if groundings < reason.groundings else ""
 
 
+def company_text(company: Company) -> str:
+    """Return how much company speaks for an answer."""
+    paths = "1 path" if company.count == 1 else f"{company.count:,} paths"
+    return f"the company, {paths} of weight {company.weight:.3f} in all"
+
+
 def others_text(others: Others, noun: str) -> str:
     """Return how many are not shown."""
     return f"{others.count:,} other {noun}{'' if others.count == 1 else 's'}"
@@ -72,6 +81,11 @@ def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
         yield explanation.note
     if layout.second_stage is not None:
         yield from _second_stage_lines(layout.second_stage)
+    if explanation.company is not None and explanation.company.count:
+        yield from ("", f"{company_text(explanation.company)}:")
+        for path in explanation.company.paths[:PATHS_SHOWN]:
+            yield f"{path.weight:8.3f} by {path.companion}, over {path.third}"
+            yield from (f"{_MARGIN}{event.mark:9} {event}" for event in path.events)
     if layout.reasons:
         yield ""
         yield f"the evidence, {written(layout.evidence)}:"
@@ -93,7 +107,7 @@ def _reason_lines(line: ReasonLine) -> Iterator[str]:
         yield f"{_MARGIN}{written(units, sign=True):>8} {where}{part.says} = {made}{counted}"
     shown, rest = shown_events(reason)
     for event in reason.events[:shown]:
-        yield f"{_MARGIN}{event.mark:9} ({event.subject}, {event.predicate}, {event.object}, {event.time})"
+        yield f"{_MARGIN}{event.mark:9} {event}"
     if rest:
         yield f"{_MARGIN}{rest}"
 

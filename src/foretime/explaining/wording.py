@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from foretime.data.dataset import Dataset
+from foretime.data.facts import UNKNOWN
 from foretime.evidence.buckets import affinity_words, count_words, offset_words
+from foretime.evidence.company import CompanyPath, SpanFact
 from foretime.evidence.families import ACTIVE_COUNT, AFFINITY, OBJECT_OFFSET, PAIR_OFFSET, PATH
 from foretime.evidence.reasons import Event, Reason
-from foretime.explaining.explanation import IN_TWOS, GroundedEvent, Mark, ReasonPart, ShownReason
+from foretime.explaining.company import PATHS_KEPT, Company, ShownPath
+from foretime.explaining.events import GroundedEvent, Mark
+from foretime.explaining.explanation import IN_TWOS, ReasonPart, ShownReason
 from foretime.rules.rule import STATIC, Rule
 from foretime.rules.text import Atom, WrittenRule
 from foretime.rules.text import written as written_rule
@@ -165,6 +170,38 @@ class Wording:
         mark: Mark = "cause" if event.time < time else "effect" if event.time > time else "companion"
         who, whom = names.name(event.subject), names.name(event.object)
         return GroundedEvent(mark, who, self._predicate(event.predicate), whom, timeline.label(event.time), end)
+
+    def company(self, asked: SpanFact, paths: list[CompanyPath]) -> Company:
+        """Return the company behind an answer, the object of the fact asked about, in words."""
+        groups: dict[tuple[int, int], list[CompanyPath]] = {}
+        for path in paths:
+            groups.setdefault((path.of_companion.subject, path.of_companion.object), []).append(path)
+        shown = sorted((self._shown_path(asked, group) for group in groups.values()), key=lambda one: -one.weight)
+        return Company(len(shown), math.fsum(path.weight for path in paths), tuple(shown[:PATHS_KEPT]))
+
+    def _shown_path(self, asked: SpanFact, group: list[CompanyPath]) -> ShownPath:
+        """Return all that one companion says by what it shares with the subject at one third."""
+        steps = zip(*((path.of_subject, path.of_companion, path.to_candidate) for path in group), strict=True)
+        facts = dict.fromkeys(fact for step in steps for fact in step)
+        name, of_companion = self._dataset.entities.name, group[0].of_companion
+        return ShownPath(
+            companion=name(of_companion.subject),
+            third=name(of_companion.object),
+            weight=math.fsum(path.weight for path in group),
+            events=tuple(self._grounded_span(fact, asked) for fact in facts),
+        )
+
+    def _grounded_span(self, fact: SpanFact, asked: SpanFact) -> GroundedEvent:
+        """Return a fact with the times that are known of it, its subject and object in the order of the graph."""
+        name, label = self._dataset.entities.name, self._dataset.timeline.label
+        before = max(fact.known) < min(asked.known)
+        mark: Mark = "cause" if before else "effect" if min(fact.known) > max(asked.known) else "companion"
+        who, whom = (name(entity) for entity in (fact.subject, fact.object))
+        if fact.predicate >= len(self._dataset.predicates):
+            who, whom = whom, who
+        ends = ["?" if end == UNKNOWN else label(end) for end in (fact.start, fact.end)]
+        time = ends[0] if ends[0] == ends[1] else " – ".join(ends)
+        return GroundedEvent(mark, who, self._predicate(fact.predicate), whom, time)
 
     def _rule(self, asked: Asked, kind: str, body: tuple[int, ...]) -> WrittenRule | None:
         """Return the rule behind a reason, without times."""

@@ -76,13 +76,31 @@ class ColumnOut(Told):
     words: str
 
 
+class CompanyPathOut(Told):
+    """One who is to a third what the subject is, and has the answer: the three facts, and how much they weigh."""
+
+    companion: str
+    third: str
+    weight: float
+    events: list[EventOut]
+
+
+class CompanyOut(Told):
+    """All paths over company that speak for the answer, and the heaviest of them."""
+
+    count: int
+    weight: float
+    paths: list[CompanyPathOut]
+
+
 class SecondStageOut(Told):
-    """The score of the second stage: its base and its columns."""
+    """The score of the second stage: its base and its columns, and in a graph of intervals the company."""
 
     score: float
     base: float
     contributions: list[ColumnOut]
     other_contributions: OthersOut
+    company: CompanyOut | None
 
 
 class DifferenceOut(Told):

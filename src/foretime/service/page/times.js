@@ -45,6 +45,13 @@ export function humanWhen(fact, short = false) {
   return `${start} – ${end}`;
 }
 
+/** Return an event's time for people: that of a step, or both ends of an interval as they are written. */
+export const humanEnds = (time) =>
+  time
+    .split(" – ")
+    .map((label) => humanTime(label, true))
+    .join(" – ");
+
 /** Return what stands between a fact and its time: `on` a day, `in` what is longer, a comma before a bin. */
 export function beforeTime(label) {
   if (label.includes(BETWEEN)) return ", ";

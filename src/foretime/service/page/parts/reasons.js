@@ -6,7 +6,7 @@ import { markIcon } from "../charts/marks.js";
 import { signedBar } from "../charts/split_bar.js";
 import { h } from "../dom.js";
 import { keepShown, shown } from "../navigation.js";
-import { humanTime, withHumanTimes } from "../times.js";
+import { humanEnds, withHumanTimes } from "../times.js";
 import { count, counted, eventWords, number, percent, readRule, ruleSentence } from "../words.js";
 
 const DRAWN = 6;
@@ -87,7 +87,8 @@ function rule(run, reason) {
 
 const timesOf = (counts) => `${count(counts.support)} of ${count(counts.body_count)}`;
 
-function eventList(events) {
+/** Return events one under the other, each with its mark. */
+export function eventList(events) {
   return h(
     "ol",
     { class: "events" },
@@ -100,7 +101,7 @@ function eventList(events) {
         h(
           "span",
           {},
-          eventWords(event, humanTime(event.time, true)),
+          eventWords(event, humanEnds(event.time)),
           h("small", {}, ` ${event.mark}${event.end ? `, of the ${event.end}` : ""}`),
         ),
       ),

@@ -10,6 +10,7 @@ import { reasonList } from "../parts/reasons.js";
 import { betweenTwo } from "../parts/between.js";
 import { rivalPicker } from "../parts/rivals.js";
 import { comparison } from "../parts/comparison.js";
+import { companyList } from "../parts/company.js";
 import { answerName, factSentence, number, openPieces, ordinal, percent, questionOf } from "../words.js";
 import { knownBadge } from "./answers.js";
 
@@ -92,6 +93,7 @@ function score(why) {
     termNumbers(why.terms),
     stage && h("p", { class: "note" }, stageWords(stage)),
     why.second_stage && secondStage(why.second_stage),
+    why.second_stage && companyList(why.second_stage.company),
   ];
 }
 
