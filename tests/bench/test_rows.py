@@ -60,6 +60,14 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
         read_rows(path)
 
 
+def test_an_interrupted_run_leaves_a_finished_result_in_its_place(tmp_path: Path):
+    path, kept = tmp_path / "results.jsonl", []
+    for number, status in enumerate(("interrupted", "interrupted", "finished", "interrupted", "failed")):
+        write_row(path, result("a", 0.5, status=status, seed=number))
+        kept += [row["seed"] for row in read_rows(path)]
+    assert kept == [0, 1, 2, 2, 4]
+
+
 def test_results_that_are_written_side_by_side_are_all_kept(tmp_path: Path):
     path = tmp_path / "results.jsonl"
     with ThreadPoolExecutor(4) as pool:

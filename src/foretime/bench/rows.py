@@ -60,11 +60,16 @@ def _needed(row: Row) -> frozenset[str]:
 
 
 def write_row(path: Path, row: Row) -> None:
-    """Put a result in the place of that of the same name, or behind the others."""
+    """Put a result in the place of that of the same name, or behind the others.
+
+    One that was interrupted leaves a finished one in its place: half a run of a new configuration is no result yet.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with hold(path.parent):  # calls side by side write into one file
         rows = read_rows(path)
         places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
+        if places and row["status"] == "interrupted" and rows[places[0]]["status"] == "finished":
+            return
         if places:
             rows[places[0]] = row
         else:
