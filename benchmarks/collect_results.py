@@ -143,6 +143,7 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
         *_commonsense_section(),
         *_rule_weight_section(),
         *_filters_section(),
+        *_counting_section(),
         *_paper_rules_section(),
         *_growth_section(),
     ]
@@ -318,6 +319,22 @@ def _filters_section() -> list[str]:
     for name, found in result["filters"].items():
         hits = " | ".join(f"{found['hits'][k]:.3f}" for k in ("1", "3", "10"))
         lines.append(f"| {name} | {found['questions']:,} | {found['mrr']:.4f} | {hits} |")
+    return [*lines, ""]
+
+
+def _counting_section() -> list[str]:
+    lines = [
+        "## Counting alone",
+        "",
+        "Valid, ranked by how often train has (s, p, o) at any time, then s and o, then p and o (`benchmarks/counting.py`):",
+        "",
+        "| data | MRR | H@1 | H@3 | H@10 |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for path in sorted(BENCHMARKS.glob("counting_*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        figures = " | ".join(f"{found[name]:.4f}" for name in ("mrr", "hits@1", "hits@3", "hits@10"))
+        lines.append(f"| {path.stem.removeprefix('counting_')} | {figures} |")
     return [*lines, ""]
 
 
