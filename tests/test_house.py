@@ -133,6 +133,10 @@ def test_importing_foretime_loads_no_torch():
     assert heavy == "[]"
 
 
+def test_explaining_loads_no_numba_before_there_is_a_question():
+    assert run_python("import sys, foretime.explain; print('numba' in sys.modules)") == "False"
+
+
 @pytest.mark.parametrize("name", foretime.__all__)
 def test_every_public_name_can_be_reached_and_is_documented(name: str):
     found = getattr(foretime, name)

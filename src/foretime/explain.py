@@ -37,6 +37,8 @@ NO_EVIDENCE = (
     "no reasons: this run was trained without evidence; train with --evidence, and grounded rules are a "
     "term of the score that can be taken apart"
 )
+COMPANY = "company"
+"""The column of the second stage that all paths of the company add up to."""
 COMBINER = "combiner"
 """The term of an answer by which the second stage has changed the sum of the first: here it is taken apart instead."""
 TIMES = ("time", "start", "end")
@@ -163,15 +165,17 @@ class Explainer:
         # the question is scored anew: among other questions the last digits, and so the way through a tree, may differ
         _check_second_stage([base, *values], float(stages.score(asked)[0, candidate]), answer)
         first = FirstStage(top, True, found.place)
-        return _Stages(first, contributions, base, self._company(stages.describer, asked, candidate))
+        told = {column.column: column.value for column in contributions}.get(COMPANY, 0.0)
+        return _Stages(first, contributions, base, self._company(stages.describer, asked, candidate, told))
 
-    def _company(self, describer: Describer, asked: Facts, candidate: int) -> Company | None:
+    def _company(self, describer: Describer, asked: Facts, candidate: int, told: float) -> Company | None:
         """Return who speaks for a candidate of one question; nobody where facts have no intervals."""
         if describer.spans is None:
             return None
         x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
         fact = SpanFact(x, p, candidate, start, end)
-        return self._wording.company(fact, company_paths(describer.spans, describer.grounds.reach.past_only, fact))
+        paths = company_paths(describer.spans, describer.grounds.reach.past_only, fact)
+        return self._wording.company(fact, paths, told)
 
     def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:
         if self._evidence is None:

@@ -159,18 +159,20 @@ def test_two_answers_are_compared(explorer: Explorer, run: str, fact: dict[str, 
 def test_company_of_an_answer_is_named(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
     event = {"mark": "cause", "subject": "Mate", "predicate": "plays for", "object": "Team", "end": ""}
     events = [event | {"time": time} for time in ("2014-01-01 – 2014-03-05", "2014-02-01 – ?")]
-    path = {"companion": "Mate", "third": "Old team", "weight": 0.75, "events": events}
+    peer = {"name": "Mate", "third": "Old team", "paths": 4, "weight": 0.75, "events": events}
     others = {"count": 0, "contribution": 0.0}
     stage = {"score": 1.0, "base": 1.0, "contributions": [], "other_contributions": others}
-    stage["company"] = {"count": 4, "weight": 1.5, "paths": [path]}
+    stage["company"] = {"count": 3, "paths": 9, "weight": 1.5, "told": 1.5, "peers": [peer]}
     explorer.alter(f"/runs/{run}/explain*", lambda why: why | {"second_stage": stage})
     page = explorer.open(f"/runs/{run}/explain", **fact, piece="object")
     page.get_by_text("The company that speaks for it").click()
-    told = page.locator(".companion").inner_text()
-    assert "Mate over Old team" in told
+    told = page.locator(".peer").inner_text()
+    assert "Mate over Old team: 0.750 by 4 paths" in told
     assert "1 Jan 2014 – 5 Mar 2014" in told
     assert "1 Feb 2014 – ?" in told
-    assert "4 paths" in page.locator("main").inner_text()
+    shown = page.locator("main").inner_text()
+    assert f"what {fact['subject']} is, and has this answer: 9 paths of weight 1.500 in all." in shown
+    assert "2 others, not shown." in shown
     explorer.picture("company")
 
 

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from span_oracle import FAR, Asked, columns_of, spans_of
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.company import SpanFact, company_paths, steps_apart
-from foretime.evidence.spans import COLUMNS, HUB, STEPS, span_all, span_index
+from foretime.evidence.company import HUB, CompanyPath, SpanFact, company_paths, steps_apart
+from foretime.evidence.spans import COLUMNS, STEPS, span_all, span_index
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))
@@ -139,22 +139,37 @@ def test_company_had_the_same_third_and_is_already_there() -> None:
     assert rows[old].tolist()[COLUMNS.index("company")] == 0.0
 
 
+def sums_of(question: SpanFact, paths: list[CompanyPath]) -> list[float]:
+    """Return what the columns of company should be: six sums of weights."""
+
+    def apart(one: SpanFact, other: SpanFact) -> int:
+        return max(min(one.known), min(other.known)) - min(max(one.known), max(other.known))
+
+    sums = [0.0] * 6
+    for of_subject, of_peer, last, weight in paths:
+        now, same = apart(question, last) <= 0, of_subject.predicate == question.predicate
+        together, near = apart(of_subject, of_peer) <= 0, apart(of_subject, question) <= 1
+        close = apart(question, last) <= 1
+        same_now, same_near = same and now, same and near and close
+        for place, counts in enumerate((True, now, same, same_now, same_now and together, same_near)):
+            sums[place] += weight * counts
+    return sums
+
+
 def assert_paths(facts: list[Fact], past_only: bool, asked: Asked) -> int:
     """The paths of each candidate add up to its columns of company; return how many there are."""
     index, question = span_index(table(facts), ENTITIES, PREDICATES), SpanFact(asked[0], asked[1], -1, *asked[2:])
     rows, count = described(facts, past_only, [asked])[0], 0
+    place = COLUMNS.index("company")
     for y, row in enumerate(rows):
         paths = company_paths(index, past_only, question._replace(object=y))
-        same = [path.weight for path in paths if path.of_subject.predicate == asked.predicate]
-        now = [path.weight for path in paths if steps_apart(question, path.to_candidate) == 0]
-        said = dict(zip(COLUMNS, row.tolist(), strict=True))
-        sums = [sum(path.weight for path in paths), sum(now), sum(same)]
-        assert sums == pytest.approx([said[name] for name in ("company", "company_now", "company_same")], rel=1e-5)
-        assert [path.weight for path in paths] == sorted((path.weight for path in paths), reverse=True)
-        for of_subject, of_companion, to_candidate, _ in paths:
+        assert sums_of(question, paths) == pytest.approx(row[place : place + 6].tolist(), rel=1e-5)
+        order = [(-path.weight, steps_apart(question, path.to_candidate)) for path in paths]
+        assert order == sorted(order)
+        for of_subject, of_peer, to_candidate, _ in paths:
             assert (of_subject.subject, to_candidate.predicate, to_candidate.object) == (asked[0], asked[1], y)
-            assert of_subject[1:3] == of_companion[1:3]
-            assert of_companion.subject == to_candidate.subject
+            assert of_subject[1:3] == of_peer[1:3]
+            assert of_peer.subject == to_candidate.subject
         count += len(paths)
     return count
 
@@ -183,8 +198,11 @@ def test_what_everyone_shares_brings_no_company_together(past_only: bool) -> Non
         around_z: list[Fact] = [(z, 1, other, 0, 1) for other in others][: of_z - 2]
         later: list[Fact] = [(third, 1, other, 6, 7) for other in others] if past_only else []
         facts = [(x, 0, third, 0, 1), (z, 0, third, 0, 1), (z, 0, y, 2, 3), *around_third, *around_z, *later]
-        rows = described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0]
-        return float(rows[y, COLUMNS.index("company")])
+        told = float(described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0][y, COLUMNS.index("company")])
+        index = span_index(table(facts), 4 + HUB, PREDICATES)
+        paths = company_paths(index, past_only, SpanFact(x, 0, y, 4, 4))
+        assert sum(path.weight for path in paths) == pytest.approx(told)
+        return told
 
     assert company(HUB, HUB) == pytest.approx(1 / HUB)
     assert company(HUB + 1, 2) == 0

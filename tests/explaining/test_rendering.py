@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from foretime import Explainer, Explanation
 from foretime.explain import NO_EVIDENCE, Contribution
-from foretime.explaining.company import Company, ShownPath
+from foretime.explaining.company import Company, Peer
 from foretime.explaining.events import GroundedEvent
 from foretime.explaining.explanation import Comparison, FirstStage, ReasonPart, ShownReason
 from foretime.explaining.layout import lay_out, lay_out_comparison
@@ -188,31 +188,50 @@ def test_a_second_stage_is_told_in_all_three_formats_and_adds_up():
     assert made_up([], 1.0).to_dict()["second_stage"] is None
 
 
-def test_company_is_told_in_all_three_formats_the_heaviest_first():
-    events = (
-        GroundedEvent("cause", "a*b", "plays for", "old_team", "2001 – 2004"),
-        GroundedEvent("cause", "mate", "plays for", "old_team", "2002"),
-        GroundedEvent("companion", "mate", "plays for", "b_c", "2005 – ?"),
-    )
-    paths = tuple(ShownPath(f"mate {k}", "old_team", 1 / (k + 1), events) for k in range(5))
-    staged = replace(made_up([], 2.0), second_stage=COLUMNS, company=Company(7, 2.5, paths))
+def made_up_company(weights: list[float], facts: int = 3, told: float | None = None) -> Company:
+    marks = ("cause", "companion", "effect")
+    events = tuple(GroundedEvent(marks[k % 3], "mate", "plays for", "old_team", f"200{k} – ?") for k in range(facts))
+    peers = tuple(Peer(f"mate {k}", "old_team", k + 1, weight, events) for k, weight in enumerate(weights))
+    return Company(peers, math.fsum(weights) if told is None else told)
+
+
+def test_company_is_told_in_all_three_formats_and_adds_up():
+    company = made_up_company([0.7072, 0.1414, 0.1294, 0.1, 0.05])
+    staged = replace(made_up([], 2.0), second_stage=COLUMNS, company=company)
     lines = staged.to_text().splitlines()
-    start = lines.index("the company, 7 paths of weight 2.500 in all:")
+    start = lines.index("the company, 15 paths of weight 1.128 in all:")
     assert lines[start + 1 : start + 5] == [
-        "   1.000 by mate 0, over old_team",
-        "         cause     (a*b, plays for, old_team, 2001 – 2004)",
-        "         cause     (mate, plays for, old_team, 2002)",
-        "         companion (mate, plays for, b_c, 2005 – ?)",
+        "   0.707 mate 0, over old_team: 1 path",
+        "         cause     (mate, plays for, old_team, 2000 – ?)",
+        "         companion (mate, plays for, old_team, 2001 – ?)",
+        "         effect    (mate, plays for, old_team, 2002 – ?)",
     ]
-    assert sum(" by mate " in line for line in lines) == 3
+    assert "   0.150 2 other peers" in lines
     markdown = staged.to_markdown()
-    assert "### The company, 7 paths of weight 2.500 in all" in markdown
-    assert "- **1.000** by mate 0, over old\\_team\n  - *cause* (a\\*b, plays for, old\\_team, 2001 – 2004)" in markdown
+    assert "### The company, 15 paths of weight 1.128 in all" in markdown
+    assert (
+        "- **0.707** mate 0, over old\\_team: 1 path\n  - *cause* (mate, plays for, old\\_team, 2000 – ?)" in markdown
+    )
+    assert "- **0.150** 2 other peers" in markdown
+    for text in (staged.to_text(), markdown):
+        units = [int(part.replace(".", "")) for part in re.findall(r"(\d\.\d{3})\W+(?:mate|2 other peers)", text)]
+        assert len(units) == 4
+        assert sum(units) == 1128
+    assert staged.to_text(1).count("over old_team") == 1
     shown = staged.to_dict(2)["second_stage"]["company"]
-    assert (shown["count"], shown["weight"], len(shown["paths"])) == (7, 2.5, 2)
-    assert shown["paths"][0]["events"][2] == events[2]._asdict()
-    alone = replace(staged, company=Company(0, 0.0, ()))
-    assert "the company" not in alone.to_text() + alone.to_markdown()
+    assert (shown["count"], shown["paths"], len(shown["peers"])) == (5, 15, 2)
+    assert shown["weight"] == shown["told"] == company.weight
+    assert shown["peers"][0]["events"][2] == company.peers[0].events[2]._asdict()
+
+
+def test_of_much_company_the_first_facts_are_told_and_what_was_not_counted():
+    staged = replace(made_up([], 2.0), second_stage=COLUMNS, company=made_up_company([0.5], facts=9, told=0.25))
+    for text in (staged.to_text(), staged.to_markdown()):
+        assert text.count("old_team, 200") + text.count("old\\_team, 200") == 6
+        assert "6 of 9 facts" in text
+        assert "1 path of weight 0.500 in all, 0.250 of it told" in text
+    alone = replace(staged, company=made_up_company([]))
+    assert "ompany" not in alone.to_text() + alone.to_markdown()
 
 
 def test_all_that_the_first_stage_says_is_told_as_one():

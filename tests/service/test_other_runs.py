@@ -127,8 +127,8 @@ def test_who_speaks_for_an_answer_is_named(others: Live):
     found = others.found("/runs/intervals-staged/explain", **asked)
     ExplanationOut.model_validate(found)
     company = found["second_stage"]["company"]
-    assert company["count"] >= len(company["paths"]) > 0
-    assert {path["companion"] for path in company["paths"]} <= {f"person {k}" for k in range(11)} - {"person 1"}
+    assert company["paths"] >= company["count"] >= len(company["peers"]) > 0
+    assert {peer["name"] for peer in company["peers"]} <= {f"person {k}" for k in range(11)} - {"person 1"}
 
 
 @pytest.mark.parametrize("run", ["past", "intervals"])

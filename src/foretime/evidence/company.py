@@ -2,17 +2,26 @@
 
 What `spans` adds up for all candidates at once is taken apart here for one, in plain Python, by the same rules: a
 question `(x, p, ?, start, end)` never sees its own facts, nor with `past_only` what is not known before it. Only the
-end of a search after too many facts is not repeated, so that of such a subject there may be more paths here than added.
+end of a search after too many facts is not repeated: of such a subject there may be more paths here than were added up.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.spans import HUB, NEVER, SpanIndex
+
+if TYPE_CHECKING:
+    from foretime.evidence.spans import SpanIndex
+
+HUB: Final = 400
+"""With more facts than this an entity brings no company together: too many share it."""
+NEVER: Final = np.iinfo(np.int32).max
 
 
 class SpanFact(NamedTuple):
@@ -34,7 +43,7 @@ class CompanyPath(NamedTuple):
     """From the subject to a third, from one of its company to the same third, and on to the candidate."""
 
     of_subject: SpanFact
-    of_companion: SpanFact
+    of_peer: SpanFact
     to_candidate: SpanFact
     weight: float
 
@@ -42,27 +51,23 @@ class CompanyPath(NamedTuple):
 def company_paths(index: SpanIndex, past_only: bool, asked: SpanFact) -> list[CompanyPath]:
     """Return the paths that speak for the object of a fact asked about, the heaviest and then the nearest first."""
     x, p, y = asked[:3]
-    until = min(asked.known) if past_only else NEVER
-
-    @cache
-    def facts(entity: int) -> list[SpanFact]:
-        return [fact for fact in _facts_from(index, entity, until) if fact.object != x]
-
-    thirds: dict[tuple[int, int], list[SpanFact]] = {}
-    for fact in _facts_from(index, x, until):
-        own = fact.predicate == p and fact[3:] == asked[3:]
-        if not own and fact.object not in (x, y) and len(facts(fact.object)) <= HUB:
-            thirds.setdefault((fact.predicate, fact.object), []).append(fact)
+    if x == y:
+        return []
+    view = _View(index, x, min(asked.known) if past_only else NEVER)
+    to_candidate: dict[int, list[SpanFact]] = {}
+    for fact in view.facts(y, p):
+        to_candidate.setdefault(fact.subject, []).append(fact)
+    peers = np.array([peer for peer in to_candidate if view.size(peer) <= HUB], dtype=np.int64)
     found = []
-    for on in facts(y) if y != x else ():
-        companion = on.object
-        if on.predicate != inverse(p, index.predicates) or len(facts(companion)) > HUB:
+    for mine in view.facts(x, None):
+        of_subject = SpanFact(x, inverse(mine.predicate, index.predicates), mine.subject, mine.start, mine.end)
+        third = of_subject.object
+        own = of_subject.predicate == p and of_subject[3:] == asked[3:]
+        if own or third in (x, y) or view.size(third) > HUB:
             continue
-        to_candidate = SpanFact(companion, p, y, on.start, on.end)
-        for back in facts(companion):
-            for fact in thirds.get((back.predicate, back.object), ()):
-                weight = 1.0 / math.sqrt(len(facts(fact.object)) * len(facts(companion)))
-                found.append(CompanyPath(fact, back, to_candidate, weight))
+        for of_peer in view.facts(third, of_subject.predicate, peers):
+            weight = 1.0 / math.sqrt(view.size(third) * view.size(of_peer.subject))
+            found += [CompanyPath(of_subject, of_peer, last, weight) for last in to_candidate[of_peer.subject]]
     return sorted(found, key=lambda path: (-path.weight, steps_apart(asked, path.to_candidate)))
 
 
@@ -71,12 +76,33 @@ def steps_apart(one: SpanFact, other: SpanFact) -> int:
     return max(0, max(min(one.known), min(other.known)) - min(max(one.known), max(other.known)))
 
 
-def _facts_from(index: SpanIndex, entity: int, until: int) -> list[SpanFact]:
-    """Return the facts of an entity that are known before a step, each read from the entity to the other."""
-    rows = slice(index.of[entity], index.of[entity + 1])
-    columns = (column[rows].tolist() for column in (index.predicate, index.other, index.start, index.end))
-    found = []
-    for predicate, other, *ends in zip(*columns, strict=True):
-        start, end = (step if step < until else UNKNOWN for step in ends)
-        found.append(SpanFact(entity, inverse(predicate, index.predicates), other, start, end))
-    return [fact for fact in found if fact.known]
+class _View:
+    """What is known of the facts of an index before a step, by whoever asks about a subject."""
+
+    def __init__(self, index: SpanIndex, subject: int, until: int) -> None:
+        self._index, self._subject, self._until = index, subject, until
+        self.size = cache(self._size)
+
+    def facts(self, entity: int, predicate: int | None, others: NDArray[np.int64] | None = None) -> list[SpanFact]:
+        """Return the facts whose object is an entity: under a predicate, of some others; none of the subject's own."""
+        rows, index = self._rows(entity), self._index
+        if predicate is not None:
+            rows = rows[index.predicate[rows] == predicate]
+        if others is not None:
+            rows = rows[np.isin(index.other[rows], others)]
+        columns = (column[rows].tolist() for column in (index.other, index.predicate, index.start, index.end))
+        found = []
+        for other, its_predicate, *ends in zip(*columns, strict=True):
+            start, end = (step if step < self._until else UNKNOWN for step in ends)
+            found.append(SpanFact(other, its_predicate, entity, start, end))
+        return found
+
+    def _size(self, entity: int) -> int:
+        return len(self._rows(entity))
+
+    def _rows(self, entity: int) -> NDArray[np.int64]:
+        """Return the rows of an entity's known facts; another's than the subject without those with the subject."""
+        index, rows = self._index, np.arange(self._index.of[entity], self._index.of[entity + 1])
+        start, end, other = index.start[rows], index.end[rows], index.other[rows]
+        known = ((start != UNKNOWN) & (start < self._until)) | ((end != UNKNOWN) & (end < self._until))
+        return np.asarray(rows[known & ((other != self._subject) | (entity == self._subject))])

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit, prange
 
 from foretime.data.facts import UNKNOWN, Facts
+from foretime.evidence.company import HUB, NEVER
 from foretime.evidence.index import Ints, Offsets
 from foretime.evidence.lookups import lower_bound
 from foretime.evidence.profile import FAR
@@ -36,11 +37,8 @@ _ACTIVE: Final = len(_OF_FACTS)
 _COMPANY: Final = 2 * len(_OF_FACTS)
 _SUMS: Final = 6
 _LENGTH: Final = _COMPANY + _SUMS
-HUB: Final = 400
-"""With more facts than this an entity brings no company together: too many share it."""
 STEPS: Final = 10_000_000
 """Facts that are looked at for the company of one question at most: about a tenth of a second."""
-NEVER: Final = np.iinfo(np.int32).max
 
 
 class SpanIndex(NamedTuple):

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from foretime.explaining.company import Company, Peer
 from foretime.explaining.explanation import EVIDENCE, Comparison, Contribution, Difference, Explanation
 from foretime.explaining.explanation import ReasonPart as Part
 from foretime.explaining.explanation import ShownReason as Reason
 from foretime.explaining.rounding import adding_up, units_of
+
+PEERS_SHOWN = 3
+"""How many of the company are printed at the most."""
 
 
 class Named(NamedTuple):
@@ -60,6 +64,23 @@ class SecondStage:
     others: Others
 
 
+class PeerLine(NamedTuple):
+    """One of the company."""
+
+    peer: Peer
+    units: int
+
+
+@dataclass(frozen=True)
+class CompanyLines:
+    """The company: its weight is that of the peers that are shown and of the others."""
+
+    company: Company
+    weight: int
+    peers: list[PeerLine]
+    others: Others
+
+
 @dataclass(frozen=True)
 class Layout:
     """An explanation: the terms add up to the first stage, the reasons and the others to the evidence.
@@ -73,6 +94,7 @@ class Layout:
     reasons: list[ReasonLine]
     others: Others
     second_stage: SecondStage | None
+    company: CompanyLines | None
 
     @property
     def evidence(self) -> int:
@@ -117,7 +139,15 @@ def lay_out(explanation: Explanation, top: int | None) -> Layout:
     contributions = [reason.contribution for reason in explanation.reasons]
     units, others = _shown(contributions, top, evidence)
     reasons = [_reason_line(reason, unit) for reason, unit in zip(explanation.reasons, units, strict=False)]
-    return Layout(units_of(explanation.score), first_stage, terms, reasons, others, _second_stage(explanation, top))
+    return Layout(
+        score=units_of(explanation.score),
+        first_stage=first_stage,
+        terms=terms,
+        reasons=reasons,
+        others=others,
+        second_stage=_second_stage(explanation, top),
+        company=_company(explanation.company, top),
+    )
 
 
 def lay_out_comparison(comparison: Comparison, top: int | None) -> ComparisonLayout:
@@ -171,6 +201,16 @@ def _second_stage(explanation: Explanation, top: int | None) -> SecondStage | No
     shown = len(rest[:top])
     lines = [ColumnLine(*pair) for pair in zip(columns, rest[:shown], strict=False)]
     return SecondStage(score, base, lines, Others(len(rest) - shown, sum(rest[shown:])))
+
+
+def _company(company: Company | None, top: int | None) -> CompanyLines | None:
+    if company is None or not company.peers:
+        return None
+    shown = PEERS_SHOWN if top is None else min(top, PEERS_SHOWN)
+    weight = units_of(company.weight)
+    units, others = _shown([peer.weight for peer in company.peers], shown, weight)
+    lines = [PeerLine(*pair) for pair in zip(company.peers, units, strict=False)]
+    return CompanyLines(company, weight, lines, others)
 
 
 def _differences(differences: list[Difference], units: list[int]) -> list[DifferenceLine]:

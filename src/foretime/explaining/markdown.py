@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from foretime.explaining.explanation import Comparison, Explanation
-from foretime.explaining.layout import DifferenceLine, ReasonLine, SecondStage, lay_out, lay_out_comparison
+from foretime.explaining.layout import (
+    CompanyLines,
+    DifferenceLine,
+    ReasonLine,
+    SecondStage,
+    lay_out,
+    lay_out_comparison,
+)
 from foretime.explaining.rounding import sum_text, written
 from foretime.explaining.text import (
-    PATHS_SHOWN,
+    FACTS_SHOWN,
     company_text,
     others_text,
+    peer_text,
     placed_text,
     question_text,
     shown_events,
@@ -44,12 +52,8 @@ def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
         yield from ("", _escape(explanation.note))
     if layout.second_stage is not None:
         yield from _second_stage_lines(layout.second_stage)
-    if explanation.company is not None and explanation.company.count:
-        words = company_text(explanation.company)
-        yield from ("", f"### {words[0].upper()}{words[1:]}", "")
-        for path in explanation.company.paths[:PATHS_SHOWN]:
-            yield f"- **{path.weight:.3f}** by {_escape(path.companion)}, over {_escape(path.third)}"
-            yield from (f"  - *{event.mark}* {_escape(str(event))}" for event in path.events)
+    if layout.company is not None:
+        yield from _company_lines(layout.company)
     if layout.reasons:
         yield from ("", f"### The evidence: {written(layout.evidence)}", "")
     for line in layout.reasons:
@@ -81,6 +85,18 @@ def _second_stage_lines(stage: SecondStage) -> Iterator[str]:
     if stage.others.count:
         rows.append((others_text(stage.others, "column"), "", written(stage.others.units, sign=True)))
     yield from _table(("column", "value", "contribution"), rows)
+
+
+def _company_lines(lines: CompanyLines) -> Iterator[str]:
+    words = company_text(lines)
+    yield from ("", f"### {words[0].upper()}{words[1:]}", "")
+    for peer, units in lines.peers:
+        yield f"- **{written(units)}** {_escape(peer_text(peer))}"
+        yield from (f"  - *{event.mark}* {_escape(str(event))}" for event in peer.events[:FACTS_SHOWN])
+        if len(peer.events) > FACTS_SHOWN:
+            yield f"  - {FACTS_SHOWN} of {len(peer.events):,} facts"
+    if lines.others.count:
+        yield f"- **{written(lines.others.units)}** {others_text(lines.others, 'peer')}"
 
 
 def _comparison_lines(comparison: Comparison, top: int | None) -> Iterator[str]:

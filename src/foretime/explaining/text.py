@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from foretime.explaining.company import Company
+from foretime.explaining.company import Peer
 from foretime.explaining.explanation import IN_TWOS, Comparison, Explanation, ShownReason
-from foretime.explaining.layout import DifferenceLine, Others, ReasonLine, SecondStage, lay_out, lay_out_comparison
+from foretime.explaining.layout import (
+    CompanyLines,
+    DifferenceLine,
+    Others,
+    ReasonLine,
+    SecondStage,
+    lay_out,
+    lay_out_comparison,
+)
 from foretime.explaining.rounding import sum_text, written
 
 EVENTS_SHOWN = 3
 """How many events of a reason are printed; of paths and partners, as many twos less one."""
-PATHS_SHOWN = 3
-"""How many paths of the company are printed."""
+FACTS_SHOWN = 6
+"""How many facts of one of the company are printed."""
+_TOLD = 1e-4
+"""How far the weight of the company may be from what the second stage, in single precision, was told."""
 _MARGIN = " " * 9
 
 
@@ -56,15 +67,25 @@ def shown_events(reason: ShownReason) -> tuple[int, str]:
     return shown, f"{groundings:,} of {reason.groundings:,} {noun}" if groundings < reason.groundings else ""
 
 
-def company_text(company: Company) -> str:
+def company_text(lines: CompanyLines) -> str:
     """Return how much company speaks for an answer."""
-    paths = "1 path" if company.count == 1 else f"{company.count:,} paths"
-    return f"the company, {paths} of weight {company.weight:.3f} in all"
+    company = lines.company
+    told = "" if math.isclose(company.told, company.weight, rel_tol=_TOLD) else f", {company.told:.3f} of it told"
+    return f"the company, {_counted(company.paths, 'path')} of weight {written(lines.weight)} in all{told}"
+
+
+def peer_text(peer: Peer) -> str:
+    """Return who speaks for an answer, and how often."""
+    return f"{peer.name}, over {peer.third}: {_counted(peer.paths, 'path')}"
 
 
 def others_text(others: Others, noun: str) -> str:
     """Return how many are not shown."""
-    return f"{others.count:,} other {noun}{'' if others.count == 1 else 's'}"
+    return _counted(others.count, f"other {noun}")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
@@ -81,11 +102,15 @@ def _lines(explanation: Explanation, top: int | None) -> Iterator[str]:
         yield explanation.note
     if layout.second_stage is not None:
         yield from _second_stage_lines(layout.second_stage)
-    if explanation.company is not None and explanation.company.count:
-        yield from ("", f"{company_text(explanation.company)}:")
-        for path in explanation.company.paths[:PATHS_SHOWN]:
-            yield f"{path.weight:8.3f} by {path.companion}, over {path.third}"
-            yield from (f"{_MARGIN}{event.mark:9} {event}" for event in path.events)
+    if layout.company is not None:
+        yield from ("", f"{company_text(layout.company)}:")
+        for peer, units in layout.company.peers:
+            yield f"{written(units):>8} {peer_text(peer)}"
+            yield from (f"{_MARGIN}{event.mark:9} {event}" for event in peer.events[:FACTS_SHOWN])
+            if len(peer.events) > FACTS_SHOWN:
+                yield f"{_MARGIN}{FACTS_SHOWN} of {len(peer.events):,} facts"
+        if layout.company.others.count:
+            yield f"{written(layout.company.others.units):>8} {others_text(layout.company.others, 'peer')}"
     if layout.reasons:
         yield ""
         yield f"the evidence, {written(layout.evidence)}:"

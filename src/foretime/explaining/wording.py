@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import NamedTuple
 
 from foretime.data.dataset import Dataset
 from foretime.data.facts import UNKNOWN
 from foretime.evidence.buckets import affinity_words, count_words, offset_words
-from foretime.evidence.company import CompanyPath, SpanFact
+from foretime.evidence.company import CompanyPath, SpanFact, steps_apart
 from foretime.evidence.families import ACTIVE_COUNT, AFFINITY, OBJECT_OFFSET, PAIR_OFFSET, PATH
 from foretime.evidence.reasons import Event, Reason
-from foretime.explaining.company import PATHS_KEPT, Company, ShownPath
+from foretime.explaining.company import Company, Peer
 from foretime.explaining.events import GroundedEvent, Mark
 from foretime.explaining.explanation import IN_TWOS, ReasonPart, ShownReason
 from foretime.rules.rule import STATIC, Rule
@@ -171,22 +172,24 @@ class Wording:
         who, whom = names.name(event.subject), names.name(event.object)
         return GroundedEvent(mark, who, self._predicate(event.predicate), whom, timeline.label(event.time), end)
 
-    def company(self, asked: SpanFact, paths: list[CompanyPath]) -> Company:
+    def company(self, asked: SpanFact, paths: list[CompanyPath], told: float) -> Company:
         """Return the company behind an answer, the object of the fact asked about, in words."""
         groups: dict[tuple[int, int], list[CompanyPath]] = {}
         for path in paths:
-            groups.setdefault((path.of_companion.subject, path.of_companion.object), []).append(path)
-        shown = sorted((self._shown_path(asked, group) for group in groups.values()), key=lambda one: -one.weight)
-        return Company(len(shown), math.fsum(path.weight for path in paths), tuple(shown[:PATHS_KEPT]))
+            groups.setdefault((path.of_peer.subject, path.of_peer.object), []).append(path)
+        peers = sorted((self._peer(asked, group) for group in groups.values()), key=lambda peer: -peer.weight)
+        return Company(tuple(peers), told)
 
-    def _shown_path(self, asked: SpanFact, group: list[CompanyPath]) -> ShownPath:
-        """Return all that one companion says by what it shares with the subject at one third."""
-        steps = zip(*((path.of_subject, path.of_companion, path.to_candidate) for path in group), strict=True)
-        facts = dict.fromkeys(fact for step in steps for fact in step)
-        name, of_companion = self._dataset.entities.name, group[0].of_companion
-        return ShownPath(
-            companion=name(of_companion.subject),
-            third=name(of_companion.object),
+    def _peer(self, asked: SpanFact, group: list[CompanyPath]) -> Peer:
+        """Return all that one of the company says by what it shares with the given entity at one third."""
+        steps = zip(*((path.of_subject, path.of_peer, path.to_candidate) for path in group), strict=True)
+        nearest = (sorted(set(step), key=lambda fact: (steps_apart(asked, fact), fact)) for step in steps)
+        facts = [fact for three in zip_longest(*nearest) for fact in three if fact is not None]
+        name, of_peer = self._dataset.entities.name, group[0].of_peer
+        return Peer(
+            name=name(of_peer.subject),
+            third=name(of_peer.object),
+            paths=len(group),
             weight=math.fsum(path.weight for path in group),
             events=tuple(self._grounded_span(fact, asked) for fact in facts),
         )

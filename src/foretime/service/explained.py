@@ -29,7 +29,10 @@ class PartOut(Told):
 
 
 class EventOut(Told):
-    """A dated event behind a reason: before, at, or after the time asked about."""
+    """A dated event behind a reason: before, at, or after the time asked about.
+
+    Its time is a step, or the two ends of an interval with ` – ` between them, `?` for one that is not known.
+    """
 
     mark: Literal["cause", "companion", "effect"]
     subject: str
@@ -76,21 +79,24 @@ class ColumnOut(Told):
     words: str
 
 
-class CompanyPathOut(Told):
-    """One who is to a third what the subject is, and has the answer: the three facts, and how much they weigh."""
+class PeerOut(Told):
+    """One who is to a third what the given entity is, and has the answer: how many paths, and their facts."""
 
-    companion: str
+    name: str
     third: str
+    paths: int
     weight: float
     events: list[EventOut]
 
 
 class CompanyOut(Told):
-    """All paths over company that speak for the answer, and the heaviest of them."""
+    """Everyone who speaks for the answer: `weight` is that of all, `told` what the second stage was told of it."""
 
-    count: int
     weight: float
-    paths: list[CompanyPathOut]
+    told: float
+    paths: int
+    count: int
+    peers: list[PeerOut]
 
 
 class SecondStageOut(Told):

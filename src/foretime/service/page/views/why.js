@@ -53,6 +53,7 @@ function told(run, why, query, signal) {
       rival ? ["Between the two, with ", h("em", {}, shownName(why))] : "Between the two",
       betweenTwo(run, why, signal),
     ),
+    rival && companies(why, rival),
     why.reasons.length > 0 &&
       section(rival ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules that speak", reasonList(run, why)),
     rival &&
@@ -60,6 +61,12 @@ function told(run, why, query, signal) {
       section(["Reasons for ", h("em", {}, shownName(rival))], reasonList(run, rival, "rival-reason")),
     rival && section(["Between the two, with ", h("em", {}, shownName(rival))], betweenTwo(run, rival, signal)),
   ];
+}
+
+/** Return the company of two answers that are compared. */
+function companies(...both) {
+  const found = both.map((why) => [why, companyList(why)]).filter(([, list]) => list !== null);
+  return found.map(([why, list]) => section(["Company of ", h("em", {}, shownName(why))], list));
 }
 
 const shownName = (why) => answerName(why.answer, why.piece);
@@ -93,7 +100,7 @@ function score(why) {
     termNumbers(why.terms),
     stage && h("p", { class: "note" }, stageWords(stage)),
     why.second_stage && secondStage(why.second_stage),
-    why.second_stage && companyList(why.second_stage.company),
+    companyList(why),
   ];
 }
 
