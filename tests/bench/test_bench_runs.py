@@ -1,6 +1,7 @@
 """Lists that are run: results, budgets, interruptions, and what is done is not done again."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -12,12 +13,13 @@ from pathlib import Path
 import pytest
 from bench_files import write_list
 
-from foretime.bench import running
+from foretime.bench import process, running
 from foretime.bench.declared import BenchList, read_list
 from foretime.bench.process import only_here
 from foretime.bench.provenance import provenance
 from foretime.bench.rows import Ending, read_rows
 from foretime.bench.running import run_list, standings
+from foretime.config import Config, override
 from foretime.training import RunFolder
 
 TWO = """
@@ -129,6 +131,18 @@ def test_a_call_that_is_out_of_time_begins_nothing(tmp_path: Path):
     time.sleep(0.001)
     assert run_list(replace(bench, seconds_in_all=1e-9), told.append) == []
     assert told == ["1 of 1: small-0: the 1e-09 seconds in all are over; call again to go on"]
+
+
+@pytest.mark.parametrize(("threads", "set_before", "numba"), [(1, None, "1"), (0, None, None), (2, "1", "1")])
+def test_rules_and_evidence_have_the_threads_of_the_run(
+    threads: int, set_before: str | None, numba: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    if set_before:
+        monkeypatch.setenv("NUMBA_NUM_THREADS", set_before)
+    found = process._environment(override(Config(), {"training.threads": threads}))
+    assert found.get("NUMBA_NUM_THREADS") == numba
+    assert found["PATH"] == os.environ["PATH"]
 
 
 def test_what_another_process_trains_is_skipped(tmp_path: Path):

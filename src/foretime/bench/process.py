@@ -34,12 +34,19 @@ def train_in_process(config: Config, folder: Path, lock: int, seconds: float = 0
             stdout=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C comes here, and goes on to the training once
             pass_fds=[lock],
+            env=_environment(config),
         )
         status = _wait(child, folder, seconds)
         spent = time.monotonic() - began
     if status == "ended":
         return Ending("finished", spent) if child.returncode == 0 else Ending("failed", spent, _fault(child, folder))
     return Ending("over budget" if status == "over budget" else "interrupted", spent)
+
+
+def _environment(config: Config) -> dict[str, str]:
+    """Return the environment of a training: its rules and evidence have as many threads as its matrix products."""
+    threads = {"NUMBA_NUM_THREADS": str(config.training.threads)} if config.training.threads else {}
+    return threads | os.environ
 
 
 def _words(config: Config, folder: Path) -> list[str]:
