@@ -18,6 +18,7 @@ from foretime.files import write_json, write_text
 from foretime.training import RunFolder
 from foretime.training.conclusion import training_seconds
 from reached import valid_mrr, write_reached
+from summary import summary_table
 
 ROOT = Path(__file__).parents[1]
 RESULTS, BENCHMARKS = ROOT / "results", ROOT / "benchmarks" / "results"
@@ -150,7 +151,7 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
     write_text(ROOT / "docs" / "results.md", "\n".join(page).rstrip() + "\n")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     before, after = readme.split(MARKS[0])[0], readme.split(MARKS[1])[1]
-    figures = "\n".join([MARKS[0], "", table.replace("](../results", "](results"), "", *lines, "", MARKS[1]])
+    figures = "\n".join([MARKS[0], "", summary_table(kept, RESULTS), "", *lines, "", MARKS[1]])
     write_text(ROOT / "README.md", before + figures + after)
 
 
