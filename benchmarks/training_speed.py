@@ -31,6 +31,7 @@ from foretime.files import write_json
 from foretime.rules.rule import RuleTable
 from foretime.training import Listener, RunFolder, complete_config
 from foretime.training.conclusion import machine, peak_memory_mb
+from foretime.training.precision import has_bfloat16
 from foretime.training.trainer import Trainer
 
 RULES = 2000
@@ -162,6 +163,9 @@ def measure(dataset: Dataset, rank: int, batch_size: int, rounds: int, folder: P
         "lcge": OurStep(dataset, guided, folder, None),
         "lcge_with_rules": OurStep(dataset, guided, folder, rules),
     }
+    if has_bfloat16():
+        rounded = {**base, "model.name": "tntcomplex", "training.precision": "bfloat16"}
+        ours["tntcomplex_in_bfloat16"] = OurStep(dataset, rounded, folder, None)
     plain = {
         "tntcomplex": plain_step(dataset, rank, batch_size, commonsense=False),
         "lcge": plain_step(dataset, rank, batch_size, commonsense=True),
@@ -183,6 +187,8 @@ def measure(dataset: Dataset, rank: int, batch_size: int, rounds: int, folder: P
                 f"{name}_speed_up": speed / plain_speed,
             }
         row["rules_cost"] = seconds["lcge_with_rules"] / seconds["lcge"] - 1
+        if "tntcomplex_in_bfloat16" in seconds:
+            row["bfloat16_speed_up"] = seconds["tntcomplex"] / seconds["tntcomplex_in_bfloat16"]
         rows.append(row)
     return {name: statistics.median(row[name] for row in rows) for name in rows[0]} | {"rules": len(rules)}
 

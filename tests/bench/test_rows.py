@@ -139,6 +139,9 @@ def test_seeds_are_put_together_and_reasons_come_from_the_rows():
     assert "filter `exact`" in said[4]
     apart = lines_of([result("g", 0.3, data="wikidata12k", ends="apart")])[0]
     assert "starts and ends under predicates of their own" in differences(apart)
+    rounded, exact = (lines_of([result("g", 0.3, precision=name)])[0] for name in ("bfloat16", "single"))
+    assert "trained in bfloat16" in differences(rounded)
+    assert "bfloat16" not in differences(exact)
     assert "predicates of their own" not in said[4]
 
 

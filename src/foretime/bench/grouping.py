@@ -101,6 +101,7 @@ def differences(line: Line) -> str:
         f"{left} more not finished": left > 0,
         f"filter `{row['filter']}`": line.data == "wikidata12k",
         "starts and ends under predicates of their own": row.get("ends") == "apart",
+        "trained in bfloat16": row.get("precision") == "bfloat16",
         "second stage fitted on valid": "valid" in (row["combiner"] or ""),
     }
     remark = published().protocol.get(line.data, {}).get(line.model, "") if line.plain else ""

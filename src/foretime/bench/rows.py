@@ -102,6 +102,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "rank": config.model.options.get("rank"),
         "members": config.training.members,
         "ends": config.training.ends if dataset.has_intervals else None,
+        "precision": config.training.precision,
         "filter": config.training.filter,
         "evidence": config.evidence.use,
         "combiner": fitted_on(config.combiner) if config.combiner.use else None,

@@ -100,6 +100,7 @@ def _create(config: Config, out: Path | None) -> Path:
     from foretime.data.dataset import read_dataset
     from foretime.data.summary import describe
     from foretime.training import RunFolder, complete_config, create_run
+    from foretime.training.precision import precision_warning
 
     complete_config(config)  # a wrong setting should not wait for the graph to be read
     folder = out or default_folder(config)
@@ -111,7 +112,7 @@ def _create(config: Config, out: Path | None) -> Path:
         markup=False,
         soft_wrap=True,
     )
-    for warning in describe(dataset).warnings():
+    for warning in filter(None, [*describe(dataset).warnings(), precision_warning(config.training)]):
         error_console.print(f"warning: {warning}", markup=False, soft_wrap=True)
     create_run(dataset, config, folder, TerminalProgress())
     error_console.print(f"training {config.model.name} in {folder}", markup=False, soft_wrap=True)

@@ -36,8 +36,9 @@ def lookup(table: Tensor, ids: Tensor) -> Tensor:
 def dot_objects(query: Tensor, table: Tensor, objects: Tensor | None) -> Tensor:
     """Return the dot products of each query, (batch, width), with its candidates: (batch, candidates).
 
-    Without `objects`, (batch, candidates), the candidates are all rows of the table.
+    Without `objects`, (batch, candidates), the candidates are all rows of the table. The scores have single precision,
+    also where training multiplies in bfloat16.
     """
     if objects is None:
-        return query @ table.T
-    return torch.einsum("bw,bcw->bc", query, lookup(table, objects))
+        return (query @ table.T).float()
+    return torch.einsum("bw,bcw->bc", query, lookup(table, objects)).float()

@@ -67,6 +67,9 @@ class Model(nn.Module, ABC):
 
     Options: ClassVar[type[ModelOptions]] = ModelOptions
     uses_time: ClassVar[bool]
+    scores_are_products: ClassVar[bool] = False
+    """Whether every term is a product with the object, which training may round to bfloat16: of a distance, which is a
+    difference of products, nothing would be left."""
     takes_rules: ClassVar[bool] = False
     default_penalties: ClassVar[dict[str, float]] = {}
     default_loss: ClassVar[LossName] = "softmax"

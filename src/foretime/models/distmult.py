@@ -21,6 +21,7 @@ class DistMult(Model):
     """
 
     uses_time: ClassVar[bool] = False
+    scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01}
 
     def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:

@@ -61,6 +61,7 @@ class LCGE(Model):
 
     Options: ClassVar[type[ModelOptions]] = LCGEOptions
     uses_time: ClassVar[bool] = True
+    scores_are_products: ClassVar[bool] = True
     takes_rules: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {
         "event_n3": 0.01,

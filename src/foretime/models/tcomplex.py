@@ -21,6 +21,7 @@ class TComplEx(Model):
     """
 
     uses_time: ClassVar[bool] = True
+    scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01, "smoothness": 0.01}
 
     def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:

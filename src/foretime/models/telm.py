@@ -34,6 +34,7 @@ class TeLM(Model):
 
     Options: ClassVar[type[ModelOptions]] = TeLMOptions
     uses_time: ClassVar[bool] = True
+    scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01, "smoothness": 0.01}
 
     def __init__(self, sizes: Sizes, options: TeLMOptions, generator: torch.Generator) -> None:

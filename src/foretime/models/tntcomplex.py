@@ -22,6 +22,7 @@ class TNTComplEx(Model):
     """
 
     uses_time: ClassVar[bool] = True
+    scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01, "smoothness": 0.01}
 
     def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:

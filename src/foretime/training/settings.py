@@ -9,7 +9,7 @@ import torch
 
 from foretime.config import Config, ModelConfig, override
 from foretime.errors import ConfigError
-from foretime.models import EvidencePart, Sizes, build_model, model_class, model_options
+from foretime.models import MODELS, EvidencePart, Sizes, build_model, model_class, model_options
 from foretime.training.losses import loss_settings
 from foretime.training.objective import check_penalties, penalty_names
 
@@ -46,6 +46,7 @@ def complete_config(config: Config) -> Config:
     names = penalty_names(build_model(config.model, Sizes(1, 2, 1), torch.Generator()))
     check_penalties(names | set(evidence_penalties(config)), penalties)
     check_members(config)
+    check_precision(config)
     loss, margin = loss_settings(config)
     training = config.training.model_copy(
         update={"threads": config.training.threads or os.cpu_count() or 1, "loss": loss, "margin": margin}
@@ -71,3 +72,14 @@ def check_members(config: Config) -> None:
             "training.members: members learn without the evidence, which has its own softmax only under "
             'training.softmax = "each"; choose that, or leave training.members 1'
         )
+
+
+def check_precision(config: Config) -> None:
+    """Raise `ConfigError` if the configured model does not score by products, which alone may be rounded."""
+    if config.training.precision == "single" or model_class(config.model).scores_are_products:
+        return
+    others = ", ".join(sorted(name for name, model in MODELS.items() if model.scores_are_products))
+    raise ConfigError(
+        f'training.precision: {config.model.name} does not score by products, so it trains in "single" alone; '
+        f'"bfloat16" is for {others}'
+    )

@@ -24,6 +24,7 @@ from foretime.training.guidance import wants_rules
 from foretime.training.listeners import Listener, Plan
 from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.objective import Loss, loss_each, loss_joint
+from foretime.training.precision import products_in
 from foretime.training.runs import RunFolder
 
 
@@ -120,11 +121,12 @@ class Trainer:
             for part, pool, order in zip(self._parts, self._pools, orders, strict=True)
             if part in parts
         ]
-        if self.config.training.softmax == "each":
-            samples = [self._sampled_loss(part, number, step) for number, part in enumerate(parts)]
-            loss = loss_each(parts, batches, self.config.penalties, samples)
-        else:
-            loss = loss_joint(self.model, batches[0], self.config.penalties)
+        with products_in(self.config.training.precision):
+            if self.config.training.softmax == "each":
+                samples = [self._sampled_loss(part, number, step) for number, part in enumerate(parts)]
+                loss = loss_each(parts, batches, self.config.penalties, samples)
+            else:
+                loss = loss_joint(self.model, batches[0], self.config.penalties)
         self.optimizer.zero_grad(set_to_none=True)
         loss.total.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
