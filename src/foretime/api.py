@@ -27,14 +27,16 @@ def train(
     config: Config | Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
     listener: Listener | None = None,
+    jobs: int = 1,
 ) -> RunFolder:
     """Train a model on a graph in a new run folder, and return the run, its report written.
 
     `graph` is a loaded graph, or anything that `load` reads. `config` is a configuration or its TOML file; `settings`
     replace some of its values by their dotted names: `{"model.name": "tntcomplex", "training.epochs": 20}`.
+    `jobs` is how many trainings are done side by side, where the run has several.
     """
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
     source = {"data.path": str(graph)} if isinstance(graph, str | Path) else {}
     final = changed_config(base, {**(settings or {}), **source}, "train: ")
     dataset = graph if isinstance(graph, Dataset) else read_dataset(graph, final.data)
-    return _train(dataset, final, folder, listener)
+    return _train(dataset, final, folder, listener, jobs=jobs)

@@ -10,7 +10,7 @@ import pytest
 from foretime.config import CombinerConfig, Config
 from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import Facts
-from foretime.training import RunFolder, members, second_stage, train
+from foretime.training import RunFolder, second_stage, stages, train
 
 Row = tuple[int, ...]
 FITS: tuple[str, ...] = get_args(CombinerConfig.model_fields["fit"].annotation)
@@ -32,7 +32,7 @@ class Staged:
 def train_watched(graph: Dataset, config: Config, folder: Path) -> Staged:
     staged = Staged(RunFolder(folder / "run"))
 
-    class Watched(members.Trainer):
+    class Watched(stages.Trainer):
         def __init__(self, run, config, dataset, listener, facts=None, rules=None):
             staged.trained.append(set(rows_of(facts)))
             super().__init__(run, config, dataset, listener, facts, rules)
@@ -43,7 +43,7 @@ def train_watched(graph: Dataset, config: Config, folder: Path) -> Staged:
 
     examples = second_stage._examples
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(members, "Trainer", Watched)
+        patch.setattr(stages, "Trainer", Watched)
         patch.setattr(second_stage, "_examples", watched)
         train(graph, config, staged.run.path)
     return staged

@@ -17,7 +17,7 @@ from foretime.training import Interrupted, RunFolder, create_run, load_model, re
 from foretime.training.checkpoint import read_progress
 from foretime.training.conclusion import training_seconds
 from foretime.training.members import member_config
-from foretime.training.second_stage import is_trained
+from foretime.training.stages import is_trained
 from foretime.training.trainer import load_weights, new_model
 from interruptions import StopAfter, bytes_of
 

@@ -18,7 +18,7 @@ from foretime.bench.rows import Ending
 from foretime.config import Config, config_text
 from foretime.files import write_text
 from foretime.training import RunFolder
-from foretime.training.second_stage import is_trained
+from foretime.training.stages import is_trained
 
 
 def train_in_process(config: Config, folder: Path, lock: int, seconds: float = 0.0) -> Ending:

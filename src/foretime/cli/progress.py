@@ -71,9 +71,11 @@ class TerminalProgress(Listener):
             self._mrr = f"{record['valid_mrr']:.4f}"
         if "valid_mrr" in record or not console.is_terminal:
             losses = "  ".join(f"{name} {value:.4f}" for name, value in record.items() if name.endswith("loss"))
+            stage = f"{record['stage']}: " if record.get("stage") else ""
             console.print(
-                f"epoch {record['epoch']:>3}  {losses}  {_duration(record['seconds'])}"
-                + (f"  valid MRR {self._mrr}" if "valid_mrr" in record else "")
+                f"{stage}epoch {record['epoch']:>3}  {losses}  {_duration(record['seconds'])}"
+                + (f"  valid MRR {self._mrr}" if "valid_mrr" in record else ""),
+                soft_wrap=True,
             )
 
     def stage(self, text: str) -> None:

@@ -54,6 +54,9 @@ def train(  # noqa: PLR0913, each is a flag
     names: Names = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
     test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Trainings side by side, where a run has several.")
+    ] = 1,
     tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
 ) -> None:
     """Train a model on a graph, or go on with an interrupted training."""
@@ -75,10 +78,10 @@ def train(  # noqa: PLR0913, each is a flag
     if resume is not None:
         if graph is not None or out is not None or config is not None or given or settings:
             raise ConfigError("--resume goes on with the run as it was configured; leave out the other settings")
-        _finish(resume, test, tensorboard)
+        _finish(resume, test, tensorboard, jobs)
         return
     final = _configure(graph, config, given, settings or [])
-    _finish(_create(final, out), test, tensorboard)
+    _finish(_create(final, out), test, tensorboard, jobs)
 
 
 def _configure(graph: str | None, config: Path | None, given: dict[str, Any], settings: list[str]) -> Config:
@@ -130,7 +133,7 @@ def default_folder(config: Config) -> Path:
     return folder
 
 
-def _finish(folder: Path, with_test: bool, tensorboard: bool) -> None:
+def _finish(folder: Path, with_test: bool, tensorboard: bool, jobs: int) -> None:
     """Train to the end and print what was reached and what to do next."""
     from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
@@ -139,7 +142,7 @@ def _finish(folder: Path, with_test: bool, tensorboard: bool) -> None:
 
     RunFolder.open(folder)  # TensorBoard would make a folder that is not there
     listeners = [TerminalProgress(), *([TensorBoard(folder)] if tensorboard else [])]
-    run = resume(folder, Listeners(listeners), with_test)
+    run = resume(folder, Listeners(listeners), with_test, jobs)
     print_outcome(run)
     asking = f"ask it: foretime predict {folder} --subject … --predicate … --time …"
     error_console.print(asking, markup=False, soft_wrap=True)

@@ -10,10 +10,11 @@ from foretime.errors import Interrupted
 from foretime.training.conclusion import conclude, is_concluded, load_model
 from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
-from foretime.training.members import train_first_stage
 from foretime.training.runs import RunFolder
-from foretime.training.second_stage import check_second_stage, facts_of_first_stage
+from foretime.training.second_stage import check_second_stage
 from foretime.training.settings import changed_config, complete_config
+from foretime.training.side_by_side import train_side_by_side
+from foretime.training.stages import train_one_by_one
 
 __all__ = [
     "Interrupted",
@@ -29,11 +30,16 @@ __all__ = [
 
 
 def train(
-    dataset: Dataset, config: Config, folder: Path | str, listener: Listener | None = None, with_test: bool = True
+    dataset: Dataset,
+    config: Config,
+    folder: Path | str,
+    listener: Listener | None = None,
+    with_test: bool = True,
+    jobs: int = 1,
 ) -> RunFolder:
     """Train the configured model on the data set in a new run folder, write its report, and return the run."""
     run = create_run(dataset, config, folder, listener)
-    return resume(run.path, listener, with_test)
+    return resume(run.path, listener, with_test, jobs)
 
 
 def create_run(dataset: Dataset, config: Config, folder: Path | str, listener: Listener | None = None) -> RunFolder:
@@ -45,15 +51,20 @@ def create_run(dataset: Dataset, config: Config, folder: Path | str, listener: L
     return RunFolder.create(folder, complete, dataset, rules)
 
 
-def resume(folder: Path | str, listener: Listener | None = None, with_test: bool = True) -> RunFolder:
-    """Go on with a run where it was interrupted, whenever that was; a finished run gets the report that it lacks."""
+def resume(folder: Path | str, listener: Listener | None = None, with_test: bool = True, jobs: int = 1) -> RunFolder:
+    """Go on with a run where it was interrupted, whenever that was; a finished run gets the report that it lacks.
+
+    `jobs` is how many of its trainings are done side by side, where it has several.
+    """
     run, listener = RunFolder.open(folder), listener or Listener()
     config, dataset = run.config(), run.dataset()
     if is_concluded(run, dataset, with_test):
         return run  # test is ranked once
     try:
-        facts = facts_of_first_stage(dataset, config)
-        train_first_stage(run, config, dataset, listener, facts, run.rules(dataset))
+        if jobs > 1:
+            train_side_by_side(run, config, dataset, listener, jobs)
+        else:
+            train_one_by_one(run, config, dataset, listener)
         conclude(run, config, dataset, listener, with_test)
     except Interrupted:  # maybe in the first stage of a part, which is no run of its own
         raise Interrupted(f"stopped; go on with foretime train --resume {run.path}") from None

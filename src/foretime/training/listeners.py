@@ -29,7 +29,10 @@ class Listener:
         """A step is done; the loss is a mean over the epoch so far."""
 
     def epoch(self, record: dict[str, Any]) -> None:
-        """An epoch is done; the record is its line of the trace."""
+        """An epoch is done; the record is its line of the trace.
+
+        Of trainings side by side it has the name of the one it is of as its `stage`, empty for the run's own.
+        """
 
     def stage(self, text: str) -> None:
         """Something else begins, such as ranking valid."""
@@ -94,7 +97,7 @@ class TensorBoard(Listener):
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Write every number of the record."""
-        for name, value in ({} if self._ended else record).items():
+        for name, value in ({} if self._ended or record.get("stage") else record).items():
             if name != "epoch" and isinstance(value, int | float):
                 self._writer.add_scalar(name, value, record["epoch"])
         self._writer.flush()

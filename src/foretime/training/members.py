@@ -8,28 +8,15 @@ from __future__ import annotations
 
 from foretime.config import Config
 from foretime.data.dataset import Dataset
-from foretime.data.facts import Facts
 from foretime.errors import RunError
 from foretime.models import Mean, Model, WithEvidence
 from foretime.rules.rule import RuleTable
-from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
 from foretime.training.settings import evidence_penalties
-from foretime.training.trainer import Trainer, load_weights, new_model
+from foretime.training.trainer import load_weights, new_model
 
 SEEDS_APART = 1000
 """How far the seeds of two members lie apart: runs whose seeds are neighbours have no member in common."""
-
-
-def train_first_stage(
-    run: RunFolder, config: Config, dataset: Dataset, listener: Listener, facts: Facts, rules: RuleTable | None
-) -> None:
-    """Train every member on the facts, the first in the folder itself and the others in folders of their own."""
-    for number, member in enumerate(members_of(run, config)):
-        if config.training.members > 1:
-            listener.stage(f"member {number + 1} of {config.training.members}")
-        member.path.mkdir(exist_ok=True)
-        Trainer(member, member_config(config, number), dataset, listener, facts, rules).fit()
 
 
 def load_first_stage(run: RunFolder, config: Config, dataset: Dataset, rules: RuleTable | None) -> Model:

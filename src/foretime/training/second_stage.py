@@ -13,9 +13,8 @@ from foretime.data.facts import Facts
 from foretime.errors import ConfigError, DataError
 from foretime.evaluation.filters import KnownAnswers
 from foretime.models import Model
-from foretime.training.checkpoint import read_progress
 from foretime.training.listeners import Listener
-from foretime.training.members import load_first_stage, members_of, train_first_stage
+from foretime.training.members import load_first_stage
 from foretime.training.runs import RunFolder
 
 TREES_BETWEEN_WORDS = 50
@@ -39,14 +38,6 @@ def facts_of_first_stage(dataset: Dataset, config: Config) -> Facts:
     return dataset.train
 
 
-def is_trained(run: RunFolder, config: Config) -> bool:
-    """Return whether every first stage of a run is trained: its own, and those that leave a part of train out."""
-    apart = config.combiner.use and config.combiner.fit in ("refit", "out-of-fold")
-    stages = [run, *(run.fold(number) for number in range(_parts_used(config.combiner) if apart else 0))]
-    files = [member.last_file for stage in stages for member in members_of(stage, config)]
-    return all(file.exists() and read_progress(file).finished for file in files)
-
-
 def check_second_stage(dataset: Dataset, config: Config) -> None:
     """Raise an error if the second stage cannot be fitted on this data set, before anything is trained."""
     if not config.combiner.use:
@@ -66,7 +57,7 @@ def fits_on_valid(config: CombinerConfig) -> bool:
 
 def fitted_on(config: CombinerConfig) -> str:
     """Return on what the second stage is fitted, for reports."""
-    several = f" of {_parts_used(config)} of {config.folds} parts" if config.fit == "out-of-fold" else ""
+    several = f" of {parts_trained_without(config)} of {config.folds} parts" if config.fit == "out-of-fold" else ""
     return config.fit + several + (" and valid" if config.with_valid and config.fit != "valid" else "")
 
 
@@ -100,23 +91,22 @@ def fit_second_stage(
 def _examples_of_folds(
     run: RunFolder, config: Config, dataset: Dataset, describer: Describer, listener: Listener
 ) -> list[Examples]:
-    """Return the examples of one part or of several, each by a first stage of its own in a folder of its own."""
+    """Return the examples of one part or of several, each by a first stage that was trained without it."""
     part, rules = parts_of(dataset, config), run.rules(dataset)
     found = []
-    for number in range(_parts_used(config.combiner)):
-        listener.stage(f"first stage without part {number + 1} of {config.combiner.folds}")
-        fold, seen = run.fold(number), dataset.train.take(part != number)
-        train_first_stage(fold, config, dataset, listener, seen, rules)
-        model = load_first_stage(fold, config, dataset, rules)
+    for number in range(parts_trained_without(config.combiner)):
         listener.stage(f"describing candidates of part {number + 1}")
-        found.append(_examples(model, describer, dataset, config, dataset.train.take(part == number), seen))
+        model = load_first_stage(run.fold(number), config, dataset, rules)
+        left_out, seen = dataset.train.take(part == number), dataset.train.take(part != number)
+        found.append(_examples(model, describer, dataset, config, left_out, seen))
     return found
 
 
-def _parts_used(config: CombinerConfig) -> int:
-    if config.fit == "refit":
-        return 1
-    return min(config.parts, config.folds) or config.folds
+def parts_trained_without(config: CombinerConfig) -> int:
+    """Return how many parts of train have first stages of their own that leave them out."""
+    if not config.use or config.fit not in ("refit", "out-of-fold"):
+        return 0
+    return 1 if config.fit == "refit" else min(config.parts, config.folds) or config.folds
 
 
 def _examples(
