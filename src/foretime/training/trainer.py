@@ -23,6 +23,7 @@ from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpo
 from foretime.training.guidance import wants_rules
 from foretime.training.listeners import Listener, Plan
 from foretime.training.losses import SampledLoss, loss_settings
+from foretime.training.memory import memory_kept
 from foretime.training.objective import Loss, loss_each, loss_joint
 from foretime.training.precision import products_in
 from foretime.training.runs import RunFolder
@@ -89,10 +90,11 @@ class Trainer:
         self._saved_at = time.monotonic()
         self.listener.begin(self._plan())
         try:
-            while not self.progress.finished:
-                self._train_epoch()
-                self._finish_epoch()
-                self._stop_if_wanted()
+            with memory_kept():
+                while not self.progress.finished:
+                    self._train_epoch()
+                    self._finish_epoch()
+                    self._stop_if_wanted()
         finally:
             self.listener.end()
 
