@@ -20,7 +20,7 @@ def memory_kept() -> Iterator[None]:
     """While this is open, memory that is freed stays with the process.
 
     Every step takes and frees matrices of tens of megabytes. glibc has each of them from the system and gives it back,
-    and the system clears all its pages for the next step: up to a fifth of the time of one. Elsewhere nothing changes.
+    and the system clears all its pages for the next step (`benchmarks/training_speed.py`). Elsewhere nothing changes.
     """
     library = _glibc()
     if library is None:
