@@ -142,7 +142,7 @@ def test_seeds_are_put_together_and_reasons_come_from_the_rows():
     rounded, exact = (lines_of([result("g", 0.3, precision=name)])[0] for name in ("bfloat16", "single"))
     assert "trained in bfloat16" in differences(rounded)
     assert "bfloat16" not in differences(exact)
-    unruled, ruled = (lines_of([result("g", 0.3, model="lcge", rules=count)])[0] for count in (0, 7))
+    unruled, ruled = (lines_of([result("g", 0.3, model="lcge", rules=4, guided=guided)])[0] for guided in (False, True))
     assert "no rules guide it" in differences(unruled)
     assert "no rules" not in differences(ruled)
     assert "predicates of their own" not in said[4]

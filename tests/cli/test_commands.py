@@ -87,14 +87,27 @@ def test_tensorboard_scalars_are_written(foretime, events: Path, tmp_path: Path,
     two = ("--set", "training.members=2")
     outcome = foretime("train", events, "--out", tmp_path / "run", "--tensorboard", *quick, *two)
     assert outcome.code == 0, outcome.err
-    assert [line for line in outcome.err.splitlines() if line.startswith("member")] == [
-        "member 1 of 2 …", "member 2 of 2 …",
-    ]  # fmt: skip
+    said = [line for line in outcome.err.splitlines() if line.startswith("member")]
+    assert said[:2] == ["member 1 of 2 …", "member 2 of 2 …"]
+    assert [line.partition("  event_loss")[0] for line in said[2:]] == ["member 2: epoch   1", "member 2: epoch   2"]
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     scalars = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
     assert [event.step for event in scalars.Scalars("valid_mrr")] == [1, 2]
     assert "event_loss" in scalars.Tags()["scalars"]
+
+
+def test_tensorboard_has_the_runs_own_curve_alone_also_after_a_resumption(
+    foretime, events: Path, tmp_path: Path, quick
+):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = tmp_path / "run"
+    assert foretime("train", events, "--out", run, *quick, "--set", "training.members=2").code == 0
+    for file in (RunFolder(run).report_file, RunFolder(run).member(1).last_file):
+        file.unlink()
+    assert foretime("train", "--resume", run, "--tensorboard").code == 0
+    assert EventAccumulator(str(run / "tensorboard")).Reload().Tags()["scalars"] == []
 
 
 def test_evaluate_gives_the_figures_of_the_report(foretime, small_run: Path):

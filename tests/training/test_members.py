@@ -17,7 +17,7 @@ from foretime.training import Interrupted, RunFolder, create_run, load_model, re
 from foretime.training.checkpoint import read_progress
 from foretime.training.conclusion import training_seconds
 from foretime.training.members import member_config
-from foretime.training.stages import is_trained
+from foretime.training.stages import Stage, stages_left
 from foretime.training.trainer import load_weights, new_model
 from interruptions import StopAfter, bytes_of
 
@@ -126,17 +126,19 @@ def test_a_mean_is_trained_when_all_its_members_are(small_graph: Dataset, small_
     run = create_run(small_graph, three_of(small_config, **SECOND_STAGE), tmp_path / "run")
     trained: list[int] = []
     while 6 not in trained:
-        assert is_trained(run, run.config()) is False
+        assert stages_left(run, run.config())
         try:
             resume(run.path, StopAfter(30))
         except Interrupted:
             assert not run.combiner_file.exists()
         files = run.path.rglob("last.safetensors")
         trained.append(sum(read_progress(file).finished for file in files))
-    assert is_trained(run, run.config()) is True
+    assert stages_left(run, run.config()) == []
     assert len(trained) > 2
     shutil.rmtree(run.fold(0).member(1).path)
-    assert is_trained(run, run.config()) is False
+    assert stages_left(run, run.config()) == []  # its second stage is fitted already
+    run.combiner_file.unlink()
+    assert stages_left(run, run.config()) == [Stage(0, 1)]
 
 
 def test_ends_apart_are_apart_in_a_mean(tmp_path: Path, small_config: Config):

@@ -1,19 +1,25 @@
 """Several trainings of one run side by side: the same weights as one after the other, whatever happens on the way."""
 
 import os
+import queue
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
-from foretime.config import Config, config_text, override
+from foretime.config import Config, override
 from foretime.data.dataset import Dataset
 from foretime.errors import ForetimeError, Interrupted, RunError
 from foretime.training import Listener, RunFolder, create_run, resume, train
-from foretime.training.stages import Stage, is_trained, stages_of
+from foretime.training.checkpoint import read_progress
+from foretime.training.side_by_side import Worker, threads_of_each
+from foretime.training.stages import Stage, stages_left, stages_of
 from interruptions import StopAfter, bytes_of
 
 TWO_STAGES = {
@@ -44,7 +50,10 @@ def assert_same(run: RunFolder, other: RunFolder) -> None:
 class Hearing(Listener):
     def __init__(self) -> None:
         self.records: list[dict[str, object]] = []
-        self.ended = 0
+        self.steps = self.ended = 0
+
+    def step(self, epoch: int, step: int, loss: float) -> None:
+        self.steps += 1
 
     def epoch(self, record: dict[str, object]) -> None:
         self.records.append(record)
@@ -91,7 +100,7 @@ def test_what_was_begun_one_by_one_goes_on_side_by_side(
     run = create_run(small_graph, config, tmp_path / "run")
     with pytest.raises(Interrupted):
         resume(run.path, StopAfter(6))
-    assert not is_trained(run, config)
+    assert len(stages_left(run, config)) > 1
     assert_same(resume(run.path, jobs=2), one_by_one)
 
 
@@ -100,52 +109,110 @@ def test_a_training_that_fails_is_told_by_its_name(small_graph: Dataset, config:
     run = create_run(small_graph, wild, tmp_path / "run")
     with pytest.raises(ForetimeError, match=r"^(the first stage|member 2): the loss is no longer a number"):
         resume(run.path, jobs=2)
-    assert children() == []
+    assert workers(run) == []
 
 
-def children() -> list[int]:
-    """The processes that this one has started and that have not ended."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    return [int(number) for task in tasks for number in task.read_text().split()]
+def test_threads_are_shared_and_do_not_depend_on_what_is_left(config: Config):
+    four = override(config, {"training.threads": 4})
+    assert [threads_of_each(four, jobs) for jobs in (1, 2, 3, 4, 9)] == [4, 2, 1, 1, 1]
+    assert threads_of_each(override(four, {"combiner.use": False}), 9) == 2
+    assert threads_of_each(config, 2) == 1
+
+
+def test_one_training_that_is_left_needs_no_process(small_graph: Dataset, config: Config, tmp_path: Path):
+    one, heard = override(config, {"combiner.use": False, "training.members": 1}), Hearing()
+    train(small_graph, one, tmp_path / "run", heard, jobs=4)
+    assert [(record["stage"], record["epoch"]) for record in heard.records] == [("", 1), ("", 2)]
+    assert heard.steps > 2
+
+
+def test_a_second_stage_that_is_fitted_needs_no_parts(one_by_one: RunFolder, tmp_path: Path):
+    run = RunFolder(shutil.copytree(one_by_one.path, tmp_path / "run"))
+    shutil.rmtree(run.fold(0).path)
+    run.report_file.unlink()
+    assert resume(run.path, jobs=2).report()["test"] == one_by_one.report()["test"]
+    assert not run.fold(0).path.exists()
+
+
+def test_the_configured_threads_rank_too(one_by_one: RunFolder, tmp_path: Path):
+    run = RunFolder(shutil.copytree(one_by_one.path, tmp_path / "run"))
+    run.report_file.unlink()
+    torch.set_num_threads(2)
+    assert resume(run.path).report()["machine"]["threads"] == 1
 
 
 class Killing(Hearing):
-    """Kills whatever trains as soon as the first epoch is done."""
+    """Kills whatever trains the run as soon as the first epoch is done."""
+
+    def __init__(self, run: RunFolder) -> None:
+        super().__init__()
+        self.run = run
 
     def epoch(self, record: dict[str, object]) -> None:
         super().epoch(record)
-        for number in children():
+        for number in workers(self.run):
             os.kill(number, signal.SIGKILL)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
-def test_a_training_that_is_killed_is_told_and_goes_on(
-    small_graph: Dataset, config: Config, one_by_one: RunFolder, tmp_path: Path
-):
+in_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks for processes in /proc")
+
+
+@in_proc
+def test_a_training_that_is_killed_is_told(small_graph: Dataset, config: Config, tmp_path: Path):
     run = create_run(small_graph, override(config, {"training.epochs": 200}), tmp_path / "run")
-    with pytest.raises(RunError, match=r"was killed by signal 9, .* --resume, with fewer --jobs"):
-        resume(run.path, Killing(), jobs=2)
-    assert children() == []
-    run.config_file.write_text(config_text(one_by_one.config()), encoding="utf-8")
-    resume(run.path, jobs=2)
-    assert run.report()["test"]["all"]["questions"] == one_by_one.report()["test"]["all"]["questions"]
+    with pytest.raises(RunError, match=rf"was killed by signal 9, .* --resume {run.path}, with fewer --jobs"):
+        resume(run.path, Killing(run), jobs=2)
+    assert within(60, lambda: workers(run) == [])
+    assert run.last_file.exists() or run.member(1).last_file.exists()
 
 
-@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
-def test_trainings_do_not_outlive_who_started_them(small_graph: Dataset, config: Config, tmp_path: Path):
-    run = create_run(small_graph, override(config, {"training.epochs": 100_000}), tmp_path / "run")
-    words = [sys.executable, "-m", "foretime", "train", "--resume", str(run.path), "--jobs", "2"]
+@pytest.fixture
+def endless(small_graph: Dataset, config: Config, tmp_path: Path) -> RunFolder:
+    """A run whose epochs take long: every question is a step of its own."""
+    changes = {"training.epochs": 1000, "training.valid_every": 1000, "training.batch_size": 1, "model.rank": 2000}
+    run = create_run(small_graph, override(config, changes), tmp_path / "run")
+    return run
+
+
+@in_proc
+def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
+    heard: queue.Queue = queue.Queue()
+    worker = Worker(endless, Stage(None, 0), 1, heard)
+    assert within(60, lambda: trains(endless))
+    time.sleep(0.3)
+    worker.stop()
+    assert worker.wait() == 130
+    assert read_progress(endless.last_file).step > 0
+    assert heard.get(timeout=10) == (worker, None)
+    worker.check_end((130,))
+    with pytest.raises(RunError, match=r"the training of the first stage ended with exit code 130"):
+        worker.check_end((0,))
+
+
+@in_proc
+def test_trainings_save_their_state_when_who_started_them_is_gone(endless: RunFolder):
+    words = [sys.executable, "-m", "foretime", "train", "--resume", str(endless.path), "--jobs", "2"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    files = [run.last_file, run.member(1).last_file]
-    assert within(60, lambda: all(file.exists() for file in files))
-    found = workers(run)
+    assert within(60, lambda: trains(endless) and len(workers(endless)) == 2)
+    time.sleep(0.3)
     process.kill()
     process.wait()
-    assert len(found) == 2
-    assert within(60, lambda: workers(run) == [])
+    assert within(60, lambda: workers(endless) == [])
+    assert any(read_progress(file).step > 0 for file in endless.path.rglob(endless.last_file.name))
 
 
-def workers(run: RunFolder) -> list[str]:
+def test_what_others_print_is_handed_on(endless: RunFolder, monkeypatch, capsys):
+    program = "import sys; sys.stdout.buffer.write(b'hello\\n5\\n\\xff\\n{\"epoch\": 1}\\n')"
+    start = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda words, **more: start([words[0], "-c", program], **more))
+    heard: queue.Queue = queue.Queue()
+    worker = Worker(endless, Stage(0, 1), 1, heard)
+    assert heard.get(timeout=30) == (worker, {"epoch": 1, "stage": "part 1, member 2"})
+    assert heard.get(timeout=30) == (worker, None)
+    assert capsys.readouterr().err == "hello\n5\n\ufffd\n"
+
+
+def workers(run: RunFolder) -> list[int]:
     """The processes that train stages of a run."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
@@ -154,11 +221,16 @@ def workers(run: RunFolder) -> list[str]:
         except OSError:  # it has just ended
             continue
         if "foretime.training.worker" in words and str(run.path) in words:
-            found.append(file.parent.name)
+            found.append(int(file.parent.name))
     return found
 
 
-def within(seconds: float, holds) -> bool:
+def trains(run: RunFolder) -> bool:
+    """Whether the own training of a run has begun: its trace is there before its first step."""
+    return run.trace_file.exists()
+
+
+def within(seconds: float, holds: Callable[[], bool]) -> bool:
     """Whether something holds after so many seconds at the most."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

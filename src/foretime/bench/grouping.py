@@ -101,7 +101,7 @@ def differences(line: Line) -> str:
         f"{left} more not finished": left > 0,
         f"filter `{row['filter']}`": line.data == "wikidata12k",
         "starts and ends under predicates of their own": row.get("ends") == "apart",
-        "no rules guide it": row["model"] == "lcge" and row.get("rules") == 0,
+        "no rules guide it": row["model"] == "lcge" and row.get("guided") is False,
         "trained in bfloat16": row.get("precision") == "bfloat16",
         "second stage fitted on valid": "valid" in (row["combiner"] or ""),
     }

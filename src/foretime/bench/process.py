@@ -18,7 +18,7 @@ from foretime.bench.rows import Ending
 from foretime.config import Config, config_text
 from foretime.files import write_text
 from foretime.training import RunFolder
-from foretime.training.stages import is_trained
+from foretime.training.stages import stages_left
 
 
 def train_in_process(config: Config, folder: Path, lock: int, seconds: float = 0.0) -> Ending:
@@ -62,7 +62,7 @@ def _wait(child: subprocess.Popen[bytes], folder: Path, seconds: float) -> str:
         child.wait(timeout=seconds or None)
     except subprocess.TimeoutExpired:
         run = RunFolder(folder)
-        if run.config_file.exists() and is_trained(run, run.config()):
+        if run.config_file.exists() and not stages_left(run, run.config()):
             child.wait()
             return "ended"
         return _stop(child, "over budget")

@@ -14,6 +14,7 @@ from foretime.errors import ConfigError, DataError, RunError
 from foretime.files import hold, write_text
 from foretime.training import RunFolder
 from foretime.training.conclusion import is_concluded, progress_of, training_seconds
+from foretime.training.guidance import wants_rules
 from foretime.training.identity import config_hash, seedless_hash
 from foretime.training.second_stage import fitted_on
 
@@ -108,6 +109,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "combiner": fitted_on(config.combiner) if config.combiner.use else None,
         "parameters": report.get("parameters"),
         "rules": report.get("rules"),
+        "guided": wants_rules(config),
         "epochs": epochs,
         "planned_epochs": config.training.epochs,
         "best_epoch": progress.best_epoch if progress else 0,

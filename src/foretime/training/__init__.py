@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
+
 from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.errors import Interrupted
@@ -14,7 +16,7 @@ from foretime.training.runs import RunFolder
 from foretime.training.second_stage import check_second_stage
 from foretime.training.settings import changed_config, complete_config
 from foretime.training.side_by_side import train_side_by_side
-from foretime.training.stages import train_one_by_one
+from foretime.training.stages import stages_left, train_one_by_one
 
 __all__ = [
     "Interrupted",
@@ -61,7 +63,8 @@ def resume(folder: Path | str, listener: Listener | None = None, with_test: bool
     if is_concluded(run, dataset, with_test):
         return run  # test is ranked once
     try:
-        if jobs > 1:
+        torch.set_num_threads(config.training.threads)  # also where all is trained, and only ranking is left
+        if jobs > 1 and len(stages_left(run, config)) > 1:
             train_side_by_side(run, config, dataset, listener, jobs)
         else:
             train_one_by_one(run, config, dataset, listener)

@@ -60,18 +60,18 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 
 
 def read_progress(path: Path) -> Progress:
-    """Return the progress that a checkpoint was written with."""
-    return _read(path)[1]
+    """Return the progress that a checkpoint was written with; its tensors are not read."""
+    return _read(path, tensors=False)[1]
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], Progress]:
+def _read(path: Path, tensors: bool = True) -> tuple[dict[str, Tensor], Progress]:
     if not path.is_file():
         raise RunError(f"{path}: no such checkpoint; is this the folder of a run that has begun training?")
     try:
         with safetensors.safe_open(path, framework="pt") as stream:
             metadata = stream.metadata() or {}
-            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118, not a dict
-        return tensors, Progress(**json.loads(metadata["progress"]))
+            found = {name: stream.get_tensor(name) for name in stream.keys() if tensors}  # noqa: SIM118, not a dict
+        return found, Progress(**json.loads(metadata["progress"]))
     except (safetensors.SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{path}: damaged checkpoint ({error}); restore the file or train again") from None
 

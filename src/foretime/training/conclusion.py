@@ -169,8 +169,8 @@ def calibration_error(judge: Judge, dataset: Dataset, piece: Piece, facts: Facts
 
 
 def peak_memory_mb() -> float:
-    """Return the most memory that this process has held so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Return the most memory that this process has held so far, or the largest of those that have trained for it."""
+    peak = max(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return round(peak / (1024 * 1024 if sys.platform == "darwin" else 1024), 1)
 
 

@@ -31,7 +31,7 @@ class Listener:
     def epoch(self, record: dict[str, Any]) -> None:
         """An epoch is done; the record is its line of the trace.
 
-        Of trainings side by side it has the name of the one it is of as its `stage`, empty for the run's own.
+        It has also, as `stage`, the name of the training it is of, empty for the run's own.
         """
 
     def stage(self, text: str) -> None:
@@ -81,10 +81,22 @@ class Listeners(Listener):
         return any(listener.stop_wanted() for listener in self._listeners)
 
 
+class OneOfSeveral(Listeners):
+    """Hands everything on to a listener, and tells it of which training of a run an epoch is."""
+
+    def __init__(self, listener: Listener, name: str) -> None:
+        super().__init__([listener])
+        self._name = name
+
+    def epoch(self, record: dict[str, Any]) -> None:
+        """Tell whose it is."""
+        super().epoch({**record, "stage": self._name})
+
+
 class TensorBoard(Listener):
     """Writes the trace as TensorBoard scalars (needs the extra `tensorboard`).
 
-    Only that of the run's own training, the first: those of members and of parts have the same names and epochs.
+    Only that of the run's own training: those of members and of parts have the same names and epochs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -93,16 +105,14 @@ class TensorBoard(Listener):
         except ImportError:
             raise ConfigError("TensorBoard is not installed; pip install 'foretime[tensorboard]'") from None
         self._writer = SummaryWriter(str(folder / "tensorboard"))
-        self._ended = False
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Write every number of the record."""
-        for name, value in ({} if self._ended or record.get("stage") else record).items():
+        for name, value in ({} if record.get("stage") else record).items():
             if name != "epoch" and isinstance(value, int | float):
                 self._writer.add_scalar(name, value, record["epoch"])
         self._writer.flush()
 
     def end(self) -> None:
         """Close the files."""
-        self._ended = True
         self._writer.close()

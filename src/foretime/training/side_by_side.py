@@ -16,46 +16,68 @@ from foretime.data.dataset import Dataset
 from foretime.errors import ForetimeError, Interrupted, RunError
 from foretime.training.listeners import Listener, Plan
 from foretime.training.runs import RunFolder
-from foretime.training.stages import Stage, is_finished, stages_of
+from foretime.training.stages import Stage, stages_left, stages_of
 
 Heard: TypeAlias = "queue.Queue[tuple[Worker, dict[str, Any] | None]]"
 """Who says something, and what: the record of an epoch, nothing when it has ended."""
-WORKER = "foretime.training.worker"
 SECONDS_BETWEEN_LOOKS = 0.2
 """How long nothing is heard before it is asked whether to stop."""
+STOPPED = (0, 130, -signal.SIGTERM)
+"""How a process ends that was asked to stop: with its training, after a step, or before it had begun."""
 
 
 def train_side_by_side(run: RunFolder, config: Config, dataset: Dataset, listener: Listener, jobs: int) -> None:
     """Train every stage of a run that is not trained yet, `jobs` of them at a time, each with its share of threads."""
-    left = [stage for stage in stages_of(config) if not is_finished(stage, run)]
-    threads = max(1, config.training.threads // max(1, min(jobs, len(left))))
-    heard: Heard = queue.Queue()
+    left, whole = stages_left(run, config), len(stages_of(config)) * config.training.epochs
+    threads = threads_of_each(config, jobs)
     working: list[Worker] = []
-    all_epochs = len(stages_of(config)) * config.training.epochs
-    done = all_epochs - len(left) * config.training.epochs
-    listener.begin(Plan(all_epochs, 1, 2 * len(dataset.train), done + 1, 0, None))
+    heard: Heard = queue.Queue()
+    done, stopping = whole - len(left) * config.training.epochs, False
+    listener.begin(Plan(whole, 1, 2 * len(dataset.train), done + 1, 0, None))
     try:
-        while left or working:
-            working += [Worker(run, left.pop(0), threads, heard) for _ in range(min(jobs - len(working), len(left)))]
-            if listener.stop_wanted():
-                raise Interrupted("stopped")
+        while working or (left and not stopping):
+            while left and len(working) < jobs and not stopping:
+                working.append(Worker(run, left.pop(0), threads, heard))
+            if not stopping and listener.stop_wanted():
+                stopping = True
+                for worker in working:
+                    worker.stop()
             try:
                 worker, record = heard.get(timeout=SECONDS_BETWEEN_LOOKS)
             except queue.Empty:
                 continue
             if record is None:
                 working.remove(worker)
-                worker.check_end()
+                worker.check_end(STOPPED if stopping else (0,))
                 continue
             done += 1
             listener.step(done, 1, sum(value for name, value in record.items() if name.endswith("loss")))
             listener.epoch(record)
     finally:
-        for worker in working:
-            worker.stop()
-        for worker in working:
+        try:
+            _end_all(working)
+        finally:
+            listener.end()
+    if stopping:
+        raise Interrupted("stopped")
+
+
+def threads_of_each(config: Config, jobs: int) -> int:
+    """Return how many threads each training has: as many whenever a run goes on, for the same weights."""
+    return max(1, config.training.threads // min(jobs, len(stages_of(config))))
+
+
+def _end_all(workers: list[Worker]) -> None:
+    """Let what still works, after one has failed, save its state and end; at once if Ctrl-C comes meanwhile."""
+    for worker in workers:
+        worker.stop()
+    try:
+        for worker in workers:
             worker.wait()
-        listener.end()
+    except KeyboardInterrupt:
+        for worker in workers:
+            worker.kill()
+        raise
 
 
 class Worker:
@@ -64,41 +86,57 @@ class Worker:
     def __init__(self, run: RunFolder, stage: Stage, threads: int, heard: Heard) -> None:
         """Start it; what it says, and at last nothing, is put into `heard`."""
         self.stage = stage
-        self._fault = ""
+        self._run, self._fault = run, ""
         number = str(threads)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", WORKER, str(run.path), json.dumps(stage), number],
+            [
+                sys.executable,
+                "-m",
+                "foretime.training.worker",
+                str(run.path),
+                json.dumps(stage),
+                number,
+                str(os.getpid()),
+            ],
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for who has started it, who stops it in turn
             env=os.environ | {"OMP_NUM_THREADS": number, "NUMBA_NUM_THREADS": number},
-            text=True,
             encoding="utf-8",
+            errors="replace",
         )
         threading.Thread(target=self._listen, args=(heard,), daemon=True).start()
 
     def _listen(self, heard: Heard) -> None:
-        for line in self._process.stdout or ():
-            try:
-                found = json.loads(line)
-            except ValueError:  # some library has something to say
-                sys.stderr.write(line)
-                continue
-            self._fault = found.pop("fault", "")
-            if found:
-                heard.put((self, {**found, "stage": self.stage.name}))
-        heard.put((self, None))
+        try:
+            for line in self._process.stdout or ():
+                self._hear(line, heard)
+        finally:
+            heard.put((self, None))
 
-    def check_end(self) -> None:
-        """Raise an error if it has not come to the end of its training."""
+    def _hear(self, line: str, heard: Heard) -> None:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):  # some library has something to say
+            sys.stderr.write(line)
+        elif "fault" in found:
+            self._fault = found["fault"]
+        else:
+            heard.put((self, {**found, "stage": self.stage.name}))
+
+    def check_end(self, expected: tuple[int, ...]) -> None:
+        """Raise an error if it has ended in another way than expected."""
         code = self.wait()
-        if code == 0:
+        if code in expected:
             return
         name = self.stage.name or "the first stage"
         if self._fault:
             raise ForetimeError(f"{name}: {self._fault}")
         how = f"was killed by signal {-code}, maybe for want of memory" if code < 0 else f"ended with exit code {code}"
         raise RunError(
-            f"the training of {name} {how}; go on with foretime train --resume, with fewer --jobs if need be"
+            f"the training of {name} {how}; go on with foretime train --resume {self._run.path}, with fewer --jobs if "
+            "need be"
         )
 
     def stop(self) -> None:
@@ -108,3 +146,8 @@ class Worker:
     def wait(self) -> int:
         """Wait until it has ended, and return its exit code."""
         return self._process.wait()
+
+    def kill(self) -> None:
+        """End it at once; what came after its last checkpoint is lost."""
+        self._process.kill()
+        self._process.wait()

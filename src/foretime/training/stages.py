@@ -5,6 +5,7 @@ Each is a training of its own in a folder of its own, so they can be done one af
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from foretime.config import Config
@@ -12,7 +13,7 @@ from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
 from foretime.rules.rule import RuleTable
 from foretime.training.checkpoint import read_progress
-from foretime.training.listeners import Listener
+from foretime.training.listeners import Listener, OneOfSeveral
 from foretime.training.members import member_config
 from foretime.training.runs import RunFolder
 from foretime.training.second_stage import facts_of_first_stage, parts_of, parts_trained_without
@@ -50,15 +51,18 @@ def facts_of(stage: Stage, dataset: Dataset, config: Config) -> Facts:
     return dataset.train.take(parts_of(dataset, config) != stage.part)
 
 
-def is_finished(stage: Stage, run: RunFolder) -> bool:
-    """Return whether a stage is trained to its end."""
-    file = stage.folder(run).last_file
-    return file.exists() and read_progress(file).finished
+def stages_left(run: RunFolder, config: Config) -> list[Stage]:
+    """Return the trainings of a run that are still to be done: once its second stage is fitted, none without parts."""
+    fitted = run.combiner_file.exists()
+    return [
+        stage
+        for stage in stages_of(config)
+        if not (fitted and stage.part is not None) and not _is_finished(stage.folder(run).last_file)
+    ]
 
 
-def is_trained(run: RunFolder, config: Config) -> bool:
-    """Return whether every stage of a run is trained."""
-    return all(is_finished(stage, run) for stage in stages_of(config))
+def _is_finished(checkpoint: Path) -> bool:
+    return checkpoint.exists() and read_progress(checkpoint).finished
 
 
 def train_stage(
@@ -74,11 +78,9 @@ def train_stage(
 def train_one_by_one(run: RunFolder, config: Config, dataset: Dataset, listener: Listener) -> None:
     """Train every stage of a run that is not trained yet."""
     rules = run.rules(dataset)
-    for stage in stages_of(config):
-        if is_finished(stage, run):
-            continue
-        if stage.part is not None and stage.member == 0:
+    for stage in stages_left(run, config):
+        if stage.part is not None:
             listener.stage(f"first stage without part {stage.part + 1} of {config.combiner.folds}")
         if config.training.members > 1:
             listener.stage(f"member {stage.member + 1} of {config.training.members}")
-        train_stage(stage, run, config, dataset, rules, listener)
+        train_stage(stage, run, config, dataset, rules, OneOfSeveral(listener, stage.name))

@@ -18,9 +18,9 @@ from foretime.training.stages import Stage, train_stage
 class Telling(Listener):
     """Tells every epoch by a line of JSON; stops when it is told to, or when nobody is there any more to listen."""
 
-    def __init__(self) -> None:
+    def __init__(self, parent: int) -> None:
         self._stop = False
-        self._parent = os.getppid()
+        self._parent = parent
         signal.signal(signal.SIGTERM, self._on_signal)
 
     def epoch(self, record: dict[str, Any]) -> None:
@@ -40,9 +40,9 @@ def _tell(content: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _work(folder: Path, stage: Stage, threads: int) -> int:
-    """Train one stage of a run, and return the exit code."""
-    listener = Telling()
+def _work(folder: Path, stage: Stage, threads: int, parent: int) -> int:
+    """Train one stage of a run, as a child of the process `parent`, and return the exit code."""
+    listener = Telling(parent)
     try:
         run = RunFolder.open(folder)
         dataset, config = run.dataset(), run.config()
@@ -58,4 +58,4 @@ def _work(folder: Path, stage: Stage, threads: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_work(Path(sys.argv[1]), Stage(*json.loads(sys.argv[2])), int(sys.argv[3])))
+    sys.exit(_work(Path(sys.argv[1]), Stage(*json.loads(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4])))
