@@ -48,13 +48,14 @@ def test_gradients_differ_by_rounding_alone(name: str):
 
 
 def test_the_models_that_may_be_rounded_are_those_that_multiply():
-    assert PRODUCTS == ["complex", "distmult", "lcge", "quate", "tcomplex", "telm", "tntcomplex"]
+    assert {"complex", "distmult", "lcge", "quate", "tcomplex", "telm", "tntcomplex"} <= set(PRODUCTS)
+    assert not {"transe", "rotate", "ttranse", "hyte", "tero", "atise", "rules"} & set(PRODUCTS)
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - set(PRODUCTS)))
 def test_other_models_are_refused_before_anything_is_written(small_graph: Dataset, tmp_path: Path, name: str):
     config = override(Config(), {"model.name": name, "training.precision": "bfloat16"})
-    with pytest.raises(ConfigError, match=rf'training\.precision: {name} .* "bfloat16" is for complex, distmult, lcge'):
+    with pytest.raises(ConfigError, match=rf'training\.precision: {name} .* "bfloat16" is for .*lcge'):
         create_run(small_graph, config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
