@@ -27,6 +27,7 @@ from foretime.models import EvidencePart, Model, build_model
 from foretime.rules.mining import mine
 from foretime.training.batches import Batch, QuestionPool, step_rows
 from foretime.training.conclusion import peak_memory_mb
+from foretime.training.memory import memory_kept
 from foretime.training.objective import cross_entropy
 from foretime.training.trainer import sizes_of
 
@@ -51,9 +52,10 @@ def main() -> None:
     order = pool.order(0, 1)
     batches = [pool.batch(step_rows(order, step, steps), steps) for step in range(arguments.steps + 1)]
     seconds = {name: [step_seconds(model, batches[0])] for name, model in models.items()}  # the first one compiles
-    for batch in batches[1:]:
-        for name, model in models.items():
-            seconds[name].append(step_seconds(model, batch))
+    with memory_kept():  # as in training
+        for batch in batches[1:]:
+            for name, model in models.items():
+                seconds[name].append(step_seconds(model, batch))
     median = {name: float(np.median(values[1:])) for name, values in seconds.items()}
     result = {
         "graph": dataset.name,
