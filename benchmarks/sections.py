@@ -29,7 +29,7 @@ def _gains(speed: dict[str, Any]) -> str:
     """Return sentences on what makes steps faster, as far as it was measured: not every machine has everything."""
     said = {
         "memory_kept_speed_up": "Keeping memory between steps makes one of TNTComplEx {:.2f} times as fast",
-        "bfloat16_speed_up": "products in bfloat16 {:.2f} times more",
+        "bfloat16_speed_up": "products in bfloat16 make it {:.2f} times as fast as it is then",
     }
     found = [text.format(speed[name]) for name, text in said.items() if name in speed]
     return "; ".join(found) + ". " if found else ""
@@ -48,6 +48,9 @@ def benchmark_lines() -> list[str]:
             f"{speed['rules']:,} rules add {speed['rules_cost']:.1%} to a step of LCGE. {_gains(speed)}"
             f"Peak memory of the whole benchmark: {speed['peak_memory_mb']:,.0f} MB."
         )
+    for path in sorted(BENCHMARKS.glob("training_speed_*.json")):
+        other = json.loads(path.read_text(encoding="utf-8"))
+        lines.append(f"- On {other['data']} at rank {other['rank']}: {_gains(other)}".rstrip())
     for path in sorted(BENCHMARKS.glob("evidence_speed_*.json")):
         evidence = json.loads(path.read_text(encoding="utf-8"))
         share = evidence["share_of_an_embedding_step"]

@@ -108,8 +108,8 @@ class TrainingConfig(Section):
     """How much the hardest wrong answers weigh under `negatives`: wᵢ is the softmax of their scores times this; with 0
     all weigh the same."""
     precision: Literal["single", "bfloat16"] = "single"
-    """Of the products with all entities in training, and of their gradients. `bfloat16` takes about half the time where
-    the processor has instructions for it, and longer elsewhere. Weights, ranking and answers are always `single`."""
+    """Of the products with all entities in training, and of their gradients. `bfloat16` is faster where the
+    processor has instructions for it, and slower elsewhere. Weights, ranking and answers are always `single`."""
     softmax: Literal["each", "joint"] = "each"
     """`each`: every part of the model has its own softmax and the losses are added with the weights of the terms, as
     in the paper; `joint`: one softmax over the weighted sum of all terms."""
