@@ -77,12 +77,11 @@ class ATiSE(Model):
         return [ScoreTerm("event", 1.0, torch.cat(scores)[torch.argsort(torch.cat(groups))])]
 
     def constrain_(self) -> None:
-        """Keep the variances within their bounds, and every part of a mean at a length of at most one."""
+        """Keep the variances within their bounds, and means at a length of at most one but for drift and swing."""
         with torch.no_grad():
             for series in (self.entities, self.predicates):
                 series.variance.clamp_(series.least, series.most)
-                for part in (series.base, series.trend, series.season):
-                    part.div_(part.norm(dim=-1, keepdim=True).clamp(min=1.0))
+                series.base.div_(series.base.norm(dim=-1, keepdim=True).clamp(min=1.0))
 
     def _score(self, queries: Queries, objects: Tensor) -> Tensor:
         """Return the scores, (batch, candidates); one row of objects, (1, candidates), is for questions of one time."""
