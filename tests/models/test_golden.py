@@ -168,14 +168,17 @@ def test_atise_compares_the_difference_of_two_gaussians_with_that_of_the_predica
     assert model.score_objects(QUERY)[0].tolist() == pytest.approx([-4.5, -0.5, -0.125])
 
 
-def test_atise_keeps_variances_within_bounds_and_means_short():
+def test_atise_keeps_variances_within_bounds_and_means_short_but_drift_and_swing_as_they_are():
     model = build("atise")
     with torch.no_grad():
         model.entities.variance[:2] = torch.tensor([[9.0], [1e-9]])
-        model.entities.base[:2] = torch.tensor([[-4.0], [0.5]])
+        for part in (model.entities.base, model.entities.trend, model.entities.season):
+            part[:2] = torch.tensor([[-4.0], [0.5]])
     model.constrain_()
     assert model.entities.variance[:2, 0].tolist() == pytest.approx([0.5, 0.005])
     assert model.entities.base[:2, 0].tolist() == [-1.0, 0.5]
+    assert model.entities.trend[:2, 0].tolist() == [-4.0, 0.5]
+    assert model.entities.season[:2, 0].tolist() == [-4.0, 0.5]
 
 
 def test_telm_scores_the_scalar_part_of_the_geometric_product():

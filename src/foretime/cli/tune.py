@@ -16,7 +16,7 @@ TOP = 10
 
 
 def tune(
-    config: Annotated[Path, typer.Argument(help="A file with [tune] and [ranges].", show_default=False)],
+    config: Annotated[Path, typer.Argument(help="A file with the sections tune and ranges.", show_default=False)],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where trials go; default: runs/tune-NAME. There they go on too.")
     ] = None,
