@@ -30,7 +30,7 @@ def test_the_example_of_a_model_is_the_file_of_that_model():
 
 def test_every_model_has_its_row_and_its_loss_in_the_page_of_models():
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| `(\w+)` \|$", page, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| `(\w+)` \|$", page, re.MULTILINE))
     assert rows == {name: model.default_loss for name, model in MODELS.items()}, (
         "the table of docs/models.md wants a row for every model, with its loss in the last cell"
     )

@@ -125,6 +125,24 @@ def test_interrupted_then_over_budget_then_finished(tmp_path: Path):
     assert third["seconds"] > second["seconds"]
 
 
+def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_path: Path):
+    entry, rows, folders = '[[run]]\nconfig = "small.toml"', {}, {}
+    for epochs in (2, 3, 5):
+        bench = read_list(write_list(tmp_path, entry, epochs=epochs))
+        folders[epochs] = RunFolder(bench.folder(bench.planned[0]))
+        (rows[epochs],) = run_list(bench)
+    assert (rows[5]["status"], rows[5]["epochs"], rows[5]["tested_before"]) == ("finished", 5, [2, 3])
+    assert rows[5]["curve"][:3] == rows[3]["curve"]  # the very seconds, so it was not trained anew
+    assert len(rows[5]["curve"]) == 5
+    assert rows[5]["seconds"] > rows[3]["training_seconds"]
+    assert folders[3].report()["epochs"] == 3  # the shorter one stays as it was
+    assert [row["epochs"] for row in read_rows(tmp_path / "results" / "bench.jsonl")] == [5]
+    # another seed, or other settings, begin anew
+    other = read_list(write_list(tmp_path, entry + "\nseeds = [1]", epochs=6))
+    (row,) = run_list(other)
+    assert (row["tested_before"], row["curve"][0] == rows[5]["curve"][0]) == ([], False)
+
+
 def test_a_call_that_is_out_of_time_begins_nothing(tmp_path: Path):
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', budget="seconds_in_all = 0.0001"))
     told: list[str] = []

@@ -97,6 +97,9 @@ def differences(line: Line) -> str:
         f"{rank}{span([other['epochs'] for other in rows])} epochs": True,
         f"still rising (+{max(rising, default=0.0):.3f} in its last quarter)": bool(rising),
         "too few evaluations to tell whether it has converged": any(other["converged"] is None for other in rows),
+        f"ranked on test after {' and '.join(map(str, row.get('tested_before') or []))} epochs too": bool(
+            row.get("tested_before")
+        ),
         f"{len(rows)} seeds": len(rows) > 1,
         f"{left} more not finished": left > 0,
         f"filter `{row['filter']}`": line.data == "wikidata12k",

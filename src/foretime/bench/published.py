@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from foretime.models import MODELS
+
 FILE = Path(__file__).with_name("published.toml")
 
 
@@ -24,9 +26,8 @@ class Published:
     """What is known of how a figure came about, by data set and row."""
 
     def name(self, model: str) -> str:
-        """Return a model's name as it is printed, from its name in a configuration."""
-        rows = {row.lower(): row for table in self.table3.values() for row in table} | {"tntcomplex": "TNTComplEx"}
-        return rows.get(model, model)
+        """Return a model's name as it is printed, from its name in a configuration: the class has that spelling."""
+        return MODELS[model].__name__ if model in MODELS and model != "rules" else model
 
 
 @cache

@@ -84,7 +84,8 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     report = run.report() if is_concluded(run, dataset) else {}
     progress = progress_of(run.last_file)
     epochs = report.get("epochs") or (progress.epoch - (0 if progress.finished else 1) if progress else 0)
-    done = ending.status == "finished"
+    status: Status = "finished" if report else ending.status  # who is stopped after the last figure has finished
+    done = status == "finished"
     out_of_patience = done and epochs < config.training.epochs
     return {
         "name": name,
@@ -95,7 +96,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "seed": config.training.seed,
         "config_hash": config_hash(config),
         "seedless_hash": seedless_hash(config),
-        "status": ending.status,
+        "status": status,
         "note": ending.note,
         "version": report.get("machine", {}).get("foretime", __version__),
         "commit": made.commit if made else None,
@@ -110,6 +111,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "parameters": report.get("parameters"),
         "rules": report.get("rules"),
         "guided": wants_rules(config),
+        "tested_before": report.get("tested_before") or [],
         "epochs": epochs,
         "planned_epochs": config.training.epochs,
         "best_epoch": progress.best_epoch if progress else 0,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from foretime.bench.declared import BenchList, Planned
+from foretime.bench.longer import begin_with_shorter
 from foretime.bench.process import is_held, only_here, train_in_process
 from foretime.bench.provenance import Provenance, provenance
 from foretime.bench.rows import Ending, Row, read_rows, row_of, write_row
@@ -76,10 +77,10 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
                 tell(f"{title}: {'another process trains it' if lock is None else standing.state}, skipped")
                 continue
             tell(f"{title}: {standing.state}")
-            row = _run(bench, standing, lock, left)
+            ending, row = _run(bench, standing, lock, left)
         results.append(row)
         tell(f"{title}: {summary(row)}")
-        if row["status"] == "interrupted":
+        if ending.status == "interrupted":
             raise Interrupted(f"stopped; go on with foretime bench run {bench.path}")
     return results
 
@@ -89,15 +90,17 @@ def _stands(bench: BenchList, planned: Planned) -> Standing:
     return _standing(bench, planned, rows.get(planned.name))
 
 
-def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) -> Row:
-    """Train one run, write its result and return it."""
+def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) -> tuple[Ending, Row]:
+    """Train one run and write its result; return how the training ended, and the result."""
     planned, folder = standing.planned, bench.folder(standing.planned)
     made = provenance()  # the code may have changed since the run before
+    if not folder.exists():
+        begin_with_shorter(bench, planned)
     before = _spent(standing.row, folder)
     ending = train_in_process(planned.config, folder, lock, _limit(bench, before, left_in_all))
     row = _result(planned, folder, replace(ending, seconds=before + ending.seconds), made)
     write_row(bench.results, row)
-    return row
+    return ending, row
 
 
 def _spent(row: Row | None, folder: Path) -> float:

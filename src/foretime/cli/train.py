@@ -52,14 +52,16 @@ def train(  # noqa: PLR0913, each is a flag
     granularity: Granularity = None,
     irregular: Irregular = False,
     names: Names = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with the run in this folder; with --epochs, to as many as that.")
+    ] = None,
     test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, help="Trainings side by side, where a run has several.")
     ] = 1,
     tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
 ) -> None:
-    """Train a model on a graph, or go on with an interrupted training."""
+    """Train a model on a graph, or go on with an interrupted training, or with a finished one to more epochs."""
     flags: dict[str, Any] = {
         "model.name": model,
         "model.rank": rank,
@@ -76,8 +78,14 @@ def train(  # noqa: PLR0913, each is a flag
     given = {key: value for key, value in flags.items() if value is not None}
     given |= reading_settings(columns, header, delimiter, granularity, irregular, names)
     if resume is not None:
-        if graph is not None or out is not None or config is not None or given or settings:
-            raise ConfigError("--resume goes on with the run as it was configured; leave out the other settings")
+        if graph is not None or out is not None or config is not None or set(given) - {"training.epochs"} or settings:
+            raise ConfigError(
+                "--resume goes on with the run as it was configured; leave out the other settings, all but --epochs"
+            )
+        if epochs is not None:
+            from foretime.training import extend
+
+            extend(resume, epochs)
         _finish(resume, test, tensorboard, jobs)
         return
     final = _configure(graph, config, given, settings or [])

@@ -10,6 +10,7 @@ from foretime.config import Config
 from foretime.data.dataset import Dataset
 from foretime.errors import Interrupted
 from foretime.training.conclusion import conclude, is_concluded, load_model
+from foretime.training.extension import extend
 from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
 from foretime.training.runs import RunFolder
@@ -25,6 +26,7 @@ __all__ = [
     "changed_config",
     "complete_config",
     "create_run",
+    "extend",
     "load_model",
     "resume",
     "train",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,7 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     if optimizer is not None:
         for index, state in optimizer.state_dict()["state"].items():
             tensors |= {f"{OPTIMIZER}{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
-    metadata = {"progress": json.dumps(asdict(progress))}
-    write_bytes(path, safetensors.torch.save(tensors, metadata))
+    _write(path, tensors, progress)
 
 
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> Progress:
@@ -59,9 +58,19 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     return progress
 
 
+def reopen_checkpoint(path: Path) -> None:
+    """Make the last checkpoint of a finished training one that stands before its next epoch."""
+    tensors, progress = _read(path)
+    _write(path, tensors, replace(progress, epoch=progress.epoch + 1, finished=False))
+
+
 def read_progress(path: Path) -> Progress:
     """Return the progress that a checkpoint was written with; its tensors are not read."""
     return _read(path, tensors=False)[1]
+
+
+def _write(path: Path, tensors: dict[str, Tensor], progress: Progress) -> None:
+    write_bytes(path, safetensors.torch.save(tensors, {"progress": json.dumps(asdict(progress))}))
 
 
 def _read(path: Path, tensors: bool = True) -> tuple[dict[str, Tensor], Progress]:

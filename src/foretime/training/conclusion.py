@@ -93,10 +93,18 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         if len(dataset.split(split)):
             listener.stage(f"ranking {split}")
             report[split] = evaluate_split(judge, dataset, split, config.training.filter, temperatures)
-    report["test_note"] = (
-        "test was ranked once, by this final configuration" if "test" in report else "test has not been ranked"
-    )
+    before = report["tested_before"] = run.tested_before()
+    report["test_note"] = note_on_test("test" in report, before)
     run.write_report(report)
+
+
+def note_on_test(ranked: bool, before: list[int]) -> str:
+    """Return how often test has been ranked; `before` is after how many epochs, when a run was then given more."""
+    earlier = f"after {' and '.join(map(str, before))} epochs, before this run was given more" if before else ""
+    if not ranked:
+        return f"test was ranked {earlier}, and not since" if before else "test has not been ranked"
+    often = f", and {earlier}" if before else ""
+    return f"test was ranked {'' if before else 'once, '}by this final configuration{often}"
 
 
 def training_seconds(run: RunFolder) -> float:

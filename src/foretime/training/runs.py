@@ -11,6 +11,7 @@ combiner.txt        the trees of the second stage, if there is one
 member-N/           the same model with another seed, if the model is the mean of several
 fold-N/             first stages that leave a part of train out, if the second stage is fitted on such
 report.json         the evaluation of the best weights, and the calibration
+report-after-N.json the same after the N epochs that the run had before it was given more
 """
 
 from __future__ import annotations
@@ -75,6 +76,17 @@ class RunFolder:
         if not run.config_file.is_file():
             raise RunError(f"{run.path}: not a run folder, it has no config.toml; name a folder that training has made")
         return run
+
+    def earlier_report_file(self, epochs: int) -> Path:
+        """Return where the report is kept that the run had after fewer epochs."""
+        return self.path / f"report-after-{epochs}.json"
+
+    def tested_before(self) -> list[int]:
+        """Return after how many epochs test was ranked before the run was given more."""
+        found = {}
+        for file in self.path.glob("report-after-*.json"):
+            found[int(file.stem.rpartition("-")[2])] = json.loads(file.read_text(encoding="utf-8"))
+        return sorted(epochs for epochs, report in found.items() if "test" in report)
 
     def fold(self, number: int) -> RunFolder:
         """Return the folder of a first stage that leaves a part of train out."""
