@@ -16,7 +16,7 @@ from bench_files import write_list
 from foretime.bench import process, running
 from foretime.bench.declared import BenchList, read_list
 from foretime.bench.process import only_here
-from foretime.bench.provenance import provenance
+from foretime.bench.provenance import provenance, provenance_of
 from foretime.bench.rows import Ending, read_rows
 from foretime.bench.running import run_list, standings
 from foretime.config import Config, override
@@ -141,6 +141,44 @@ def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_
     other = read_list(write_list(tmp_path, entry + "\nseeds = [1]", epochs=6))
     (row,) = run_list(other)
     assert (row["tested_before"], row["curve"][0] == rows[5]["curve"][0]) == ([], False)
+
+
+def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp_path: Path):
+    bench, _ = finished
+    planned = bench.planned[1]
+    shutil.copyfile(bench.results, tmp_path / "results.jsonl")
+    (tmp_path / "events.tsv").write_text("a\tsees\tb\t2021-01-01\nb\tsees\ta\t2021-01-02\n", encoding="utf-8")
+    moved = override(planned.config, {"data.path": str(tmp_path / "events.tsv")})
+    other = replace(bench, results=tmp_path / "results.jsonl", planned=(replace(planned, config=moved),))
+    told: list[str] = []
+    before = other.results.read_bytes()
+    assert run_list(other, told.append) == []
+    assert told[0].startswith("1 of 1: small-7: another graph, skipped: its result is of a graph that had this name; ")
+    assert other.results.read_bytes() == before
+    other.results.unlink()  # the folder is there still
+    assert standings(other)[0].state == "another graph"
+
+
+def test_the_time_of_a_call_does_not_end_a_run_for_good(tmp_path: Path):
+    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=100_000))
+    (row,) = run_list(replace(bench, seconds_in_all=8.0))
+    assert row["status"] == "interrupted"
+    assert standings(bench)[0].state == "to go on"
+
+
+def test_a_result_has_the_commit_that_began_it_and_the_one_that_finished_it(tmp_path: Path, monkeypatch):
+    file = tmp_path / "run.made.json"
+    for commit, expected in (("a" * 40, ("a" * 40, None)), ("b" * 40, ("a" * 40, "b" * 40))):
+        monkeypatch.setattr("foretime.bench.provenance.code_commit", lambda commit=commit: commit)
+        made = provenance_of(file)
+        assert (made.commit, made.finished_by) == expected
+
+
+def test_a_failed_run_is_an_exit_code(finished):
+    bench, _ = finished
+    found = bench_process(bench.path)
+    found.communicate(timeout=300)
+    assert found.returncode == 1
 
 
 def test_a_call_that_is_out_of_time_begins_nothing(tmp_path: Path):

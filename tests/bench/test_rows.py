@@ -10,7 +10,7 @@ import pytest
 
 from foretime.bench.curve import Point, curve_of, has_converged, last_gain
 from foretime.bench.grouping import differences, lines_of
-from foretime.bench.page import page, write_page
+from foretime.bench.page import named_apart, page, write_page
 from foretime.bench.published import published
 from foretime.bench.rows import add_finished, read_rows, row_of_finished, write_row
 from foretime.errors import ConfigError, DataError, RunError
@@ -29,6 +29,7 @@ def test_a_curve_has_converged_if_its_last_quarter_brought_little():
     assert has_converged(points(0.1, 0.3, 0.4, 0.2), False) is True
     assert has_converged(points(0.1, 0.3, 0.4), False) is None
     assert has_converged(points(0.1), True) is True
+    assert has_converged(points(0.02, 0.05, 0.051, 0.052), False) is False  # little for others, much for such a model
     assert last_gain(points(0.1, 0.3, 0.4, 0.41)) == pytest.approx(0.01)
     assert curve_of([{"epoch": 1, "seconds": 2.0}, {"epoch": 2, "seconds": 4.0, "valid_mrr": 0.5}]) == [(2, 4.0, 0.5)]
 
@@ -228,6 +229,42 @@ def test_a_printed_model_is_not_said_to_be_missing_beside_variants_of_another():
     table4 = page(rows, "results.jsonl", {}).split("## Ablation")[1].split("## Cost")[0]
     assert re.search(r"\| LCGE \| 0\.667 \| 0\.600 ", table4)
     assert re.search(r"\| -TIS \|.* not run \|", table4)
+
+
+def test_another_graph_of_a_printed_name_is_not_set_beside_the_paper(tmp_path: Path):
+    rows = [result("mine", 0.37, data_fingerprint="another"), result("old", 0.5)]
+    write_page(tmp_path / "page.md", rows, "results.jsonl", with_plot=False)
+    sections = dict(part.split("\n", 1) for part in (tmp_path / "page.md").read_text(encoding="utf-8").split("### "))
+    assert "| LCGE | 0.667 | 0.500 | -0.167 |" in sections["icews14"]
+    assert "0.370" not in sections["icews14"]
+    assert "| LCGE | – | 0.370 |  |" in sections["icews14-other"]
+
+
+def test_the_committed_results_are_of_the_graphs_that_are_meant():
+    rows = read_rows(ROOT / "results" / "bench.jsonl")
+    assert {named_apart(row)["data"] for row in rows} == {"icews14", "icews05-15", "wikidata12k"}
+
+
+def test_a_page_of_no_results_is_not_written(tmp_path: Path):
+    with pytest.raises(DataError, match=r"empty\.jsonl: there are no results in it yet"):
+        write_page(tmp_path / "page.md", [], "empty.jsonl")
+    assert not (tmp_path / "page.md").exists()
+
+
+def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
+    rows = [result("a-0", 0.4, seedless_hash="s"), result("b-0", 0.6, seedless_hash="s")]
+    (line,) = lines_of(rows)
+    assert line.values("mrr") == [0.6]
+    assert "seeds" not in differences(line)
+    assert "filter" not in differences(line)
+    for changes, told in (
+        ({"filter": "points"}, "filter `points`"),
+        ({"ends": "alike"}, "filter `exact`"),
+        ({"epochs": 20}, "stopped as valid had not become better"),
+        ({"tested_before": [10, 20]}, "ranked on test after 10 and 20 epochs too"),
+    ):
+        (line,) = lines_of([result("a-0", 0.4, **changes)])
+        assert told in differences(line)
 
 
 def test_the_mean_of_several_models_is_no_plain_model():

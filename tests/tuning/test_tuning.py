@@ -132,6 +132,21 @@ def test_a_trial_that_cannot_be_trained_is_noted(tuned, small_graph: Dataset, tm
     assert not (tmp_path / "out" / "best.toml").exists()
 
 
+def test_settings_that_fit_no_memory_or_are_wrong_together_are_noted(
+    tuned, small_graph: Dataset, tmp_path: Path, monkeypatch
+):
+    def no_memory(*arguments: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("foretime.tuning.trials.Trials.train", no_memory)
+    found = tune(tuned(), small_graph, tmp_path / "study")
+    assert {(own.state, own.note) for own in found} == {("failed", "out of memory")}
+    together = 'training.softmax = { choices = ["joint"] }\ntraining.loss = { choices = ["margin"] }\n'
+    found = tune(tuned(together, "trials = 1"), small_graph, tmp_path / "other")
+    assert found[0].state == "failed"
+    assert "training.loss" in found[0].note
+
+
 def test_settings_that_failed_are_not_trained_again(tuned, small_graph: Dataset, tmp_path: Path, monkeypatch):
     begun, train, told = [], Trials.train, []
     monkeypatch.setattr(Trials, "train", lambda self, *rest: begun.append(rest) or train(self, *rest))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-SHARE, LEAST_GAIN = 0.75, 0.002
-"""A curve has converged if the last quarter of its evaluations has brought less than this MRR."""
+SHARE, LEAST_GAIN, LEAST_SHARE = 0.75, 0.002, 0.01
+"""A curve has converged if the last quarter of its evaluations has brought less than this MRR, and less than this share
+of the best one: what a weak model gains is small too."""
 EVALUATIONS_AT_LEAST = 4
 
 
@@ -33,4 +34,6 @@ def last_gain(curve: list[Point]) -> float | None:
 def has_converged(curve: list[Point], out_of_patience: bool) -> bool | None:
     """Return whether a finished training had nothing more to gain by its own curve; nothing if that cannot be said."""
     gain = last_gain(curve)
-    return True if out_of_patience else None if gain is None else gain < LEAST_GAIN
+    if out_of_patience:
+        return True
+    return None if gain is None else gain < min(LEAST_GAIN, LEAST_SHARE * max(point.mrr for point in curve))

@@ -90,8 +90,10 @@ def read_list(path: Path | str, only: list[str] | None = None, threads: int | No
     found = read_sections(path)
     threads = found.bench.threads if threads is None else threads
     entries = [(number, entry) for number, entry in enumerate(found.run, start=1) if _wanted(entry, only)]
-    if not entries:
-        raise ConfigError(f"{path}: no run matches {', '.join(only or [])}; foretime bench status {path} names them")
+    names = [name for entry in found.run for name in run_names(entry)]
+    idle = [pattern for pattern in only or [] if not any(fnmatch(name, pattern) for name in names)]
+    if idle:
+        raise ConfigError(f"{path}: no run matches {', '.join(idle)}; foretime bench status {path} names them")
     _check_files(path, entries)
     planned = [
         run for number, entry in entries for run in _plan(path, number, entry, threads) if _matches(run.name, only)

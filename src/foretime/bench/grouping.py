@@ -65,7 +65,8 @@ def lines_of(rows: list[Row]) -> list[Line]:
         configuration = row.get("seedless_hash") or hashes.get(_base(row), _base(row))
         # runs whose folder was never made have no fingerprint, and stand for themselves
         key = (row["data"], row.get("data_fingerprint"), _label(row), row.get("rank"), configuration)
-        groups.setdefault(key, []).append(row)
+        group = groups.setdefault(key, [])
+        group[:] = [other for other in group if other["seed"] != row["seed"]] + [row]  # a seed counts once
     alike = Counter((found[0]["data"], found[0]["model"], _label(found[0])) for found in groups.values())
     return [_line(found, alike) for found in groups.values()]
 
@@ -102,7 +103,11 @@ def differences(line: Line) -> str:
         ),
         f"{len(rows)} seeds": len(rows) > 1,
         f"{left} more not finished": left > 0,
-        f"filter `{row['filter']}`": line.data == "wikidata12k",
+        "stopped as valid had not become better": any(
+            other["epochs"] < other.get("planned_epochs", 0) for other in rows
+        ),
+        f"filter `{row['filter']}`": row["filter"] != "exact"
+        or row.get("ends", "unknown" if line.data == "wikidata12k" else None) is not None,
         "starts and ends under predicates of their own": row.get("ends") == "apart",
         "no rules guide it": row["model"] == "lcge" and row.get("guided") is False,
         "trained in bfloat16": row.get("precision") == "bfloat16",

@@ -7,6 +7,7 @@ from pathlib import Path
 from foretime.bench.grouping import METRICS, Line, differences, lines_of, span
 from foretime.bench.published import Published, published
 from foretime.bench.rows import Row
+from foretime.errors import DataError
 from foretime.files import write_text
 
 HEADS = {"mrr": "MRR", "hits@1": "H@1", "hits@3": "H@3", "hits@10": "H@10"}
@@ -14,6 +15,9 @@ HEADS = {"mrr": "MRR", "hits@1": "H@1", "hits@3": "H@3", "hits@10": "H@10"}
 
 def write_page(path: Path, rows: list[Row], results: str, with_plot: bool = True) -> list[Path]:
     """Write the page, and a plot for each data set beside it; return the files."""
+    if not rows:
+        raise DataError(f"{results}: there are no results in it yet; foretime bench run makes some")
+    rows = [named_apart(row) for row in rows]
     path.parent.mkdir(parents=True, exist_ok=True)
     plots: dict[str, Path] = {}
     if with_plot:
@@ -22,6 +26,14 @@ def write_page(path: Path, rows: list[Row], results: str, with_plot: bool = True
         plots = write_plots(path, rows)
     write_text(path, page(rows, results, {data: plot.name for data, plot in plots.items()}))
     return [path, *plots.values()]
+
+
+def named_apart(row: Row) -> Row:
+    """Return a result under another name of its graph, if that has the name of a printed one and is another graph."""
+    known = published().fingerprints.get(row["data"])
+    if known is None or row.get("data_fingerprint", known[0]) in known:
+        return row
+    return {**row, "data": f"{row['data']}-other"}
 
 
 def page(rows: list[Row], results: str, plots: dict[str, str]) -> str:
@@ -137,7 +149,11 @@ def _plots(plots: dict[str, str]) -> list[str]:
     for data, name in plots.items():
         parts += [f"![MRR on valid against minutes of training, {data}]({name})", ""]
     if plots:
-        parts += ["Lines: MRR on valid as training goes on, of the first stage; stars: MRR on test at the end.", ""]
+        parts += [
+            "Lines: MRR on valid as training goes on, of the first stage; on as many facts as `valid_limit` says,",
+            "where a configuration has it. Stars: MRR on test at the end.",
+            "",
+        ]
     return parts
 
 
@@ -154,6 +170,7 @@ def _made_by(rows: list[Row]) -> list[str]:
             if key in machine
         )
         commit = f"commit {_short(row['commit'])}" if row.get("commit") else "commit not recorded"
+        commit += f", finished by {_short(row['finished_by'])}" if row.get("finished_by") else ""
         parts.append(f"- `{row['name']}` ({row['config_hash']}): {row['status']}; {commit}; {where}")
     return parts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -9,13 +10,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import foretime
+from foretime.files import write_json
 
 
 class Provenance(NamedTuple):
-    """The commit of the code, if it is known, and the processor."""
+    """The commit of the code, if it is known, and the processor.
+
+    A run that goes on after the code has changed was begun by one commit and finished by another.
+    """
 
     commit: str | None
     processor: str
+    finished_by: str | None = None
 
 
 def provenance() -> Provenance:
@@ -23,10 +29,24 @@ def provenance() -> Provenance:
     return Provenance(code_commit(), processor())
 
 
+def provenance_of(file: Path) -> Provenance:
+    """Return what a run is made by: by the code of its beginning, which the file keeps, and by that of now."""
+    now = provenance()
+    if not file.exists():
+        write_json(file, {"commit": now.commit})
+        return now
+    try:
+        begun = json.loads(file.read_text(encoding="utf-8"))["commit"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return now
+    return now if begun == now.commit else now._replace(commit=begun, finished_by=now.commit)
+
+
 def code_commit() -> str | None:
     """Return the commit that the code was checked out from, `+` behind it if files have changed since; or nothing."""
     folder = Path(foretime.__file__).parent
-    commit = _git(folder, "rev-parse", "HEAD")
+    tracked = _git(folder, "ls-files", "--error-unmatch", "__init__.py")  # not merely installed in somebody's checkout
+    commit = _git(folder, "rev-parse", "HEAD") if tracked else None
     if not commit:
         return None
     return commit.strip() + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no", ".") else "")

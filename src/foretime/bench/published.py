@@ -20,6 +20,8 @@ class Published:
     rank: str
     figures: dict[str, str]
     """Who made the figures of a data set."""
+    fingerprints: dict[str, list[str]]
+    """The graphs that are meant by the name of a data set, with and without the steps at which nothing happens."""
     table3: dict[str, dict[str, dict[str, float]]]
     table4: dict[str, dict[str, dict[str, float]]]
     protocol: dict[str, dict[str, str]]
@@ -45,4 +47,11 @@ def published() -> Published:
         }
         for table in ("table3", "table4")
     }
-    return Published(source["paper"], source["rank"], source["figures"], **tables, protocol=values["protocol"])
+    return Published(
+        source["paper"],
+        source["rank"],
+        source["figures"],
+        source["fingerprints"],
+        **tables,
+        protocol=values["protocol"],
+    )

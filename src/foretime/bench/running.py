@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from foretime.bench.declared import BenchList, Planned
 from foretime.bench.longer import begin_with_shorter
 from foretime.bench.process import is_held, only_here, train_in_process
-from foretime.bench.provenance import Provenance, provenance
+from foretime.bench.provenance import Provenance, provenance_of
 from foretime.bench.rows import Ending, Row, read_rows, row_of, write_row
-from foretime.errors import Interrupted, RunError
+from foretime.config import DataConfig
+from foretime.data.dataset import read_dataset
+from foretime.errors import ForetimeError, Interrupted, RunError
 from foretime.training import RunFolder
 from foretime.training.conclusion import training_seconds
 from foretime.training.identity import seedless_hash
 
-State = Literal["done", "over budget", "training", "to go on", "failed", "changed", "to do"]
+State = Literal["done", "over budget", "training", "to go on", "failed", "changed", "another graph", "to do"]
 """`changed`: there is a result, of another configuration. `to go on`: it has begun and was not finished.
 
-`training`: a process is at it, such as another call.
+`training`: a process is at it, such as another call. `another graph`: it is of a graph that had the same name.
 """
-SKIPPED = ("done", "over budget")
+SKIPPED = ("done", "over budget", "another graph")
 
 
 class Standing(NamedTuple):
@@ -46,6 +50,8 @@ def standings(bench: BenchList) -> list[Standing]:
 
 def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
     begun = RunFolder(bench.folder(planned)).config_file.exists()
+    if _is_of_another_graph(bench, planned, row):
+        return Standing(planned, "another graph", row)
     if row is None or row["config_hash"] != planned.hash:
         return Standing(planned, "to go on" if begun else "changed" if row else "to do", None)
     if row["status"] == "finished":
@@ -53,6 +59,27 @@ def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
     if row["status"] == "over budget" and 0 < bench.seconds_per_run < row["seconds"] + 0.1:
         return Standing(planned, "over budget", row)
     return Standing(planned, "failed" if row["status"] == "failed" else "to go on", row)
+
+
+def _is_of_another_graph(bench: BenchList, planned: Planned, row: Row | None) -> bool:
+    """Return whether what is there of a planned run has learned another graph, as far as the graph is there to tell."""
+    run = RunFolder(bench.folder(planned))
+    if row is not None and row["config_hash"] == planned.hash:
+        known = row.get("data_fingerprint")
+    else:
+        known = run.dataset().fingerprint() if run.config_file.exists() else None
+    found = _fingerprint(planned.config.data.model_dump_json()) if known else None
+    return found is not None and found != known
+
+
+@cache
+def _fingerprint(data: str) -> str | None:
+    """Return that of the graph that a section `data` names; nothing if it cannot be read, which training will tell."""
+    section = DataConfig.model_validate_json(data)
+    try:
+        return read_dataset(section.path, section).fingerprint()
+    except ForetimeError:
+        return None
 
 
 def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) -> list[Row]:
@@ -65,7 +92,7 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
         title = f"{number} of {len(bench.planned)}: {planned.name}"
         state = _stands(bench, planned).state
         if state in SKIPPED:
-            tell(f"{title}: {state}, skipped")
+            tell(f"{title}: {state}, skipped{_remedy(bench, state)}")
             continue
         left = bench.seconds_in_all - (time.monotonic() - began)
         if bench.seconds_in_all and left <= 0:
@@ -85,6 +112,12 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
     return results
 
 
+def _remedy(bench: BenchList, state: State) -> str:
+    if state != "another graph":
+        return ""
+    return f": its result is of a graph that had this name; name the run anew, or take its line out of {bench.results}"
+
+
 def _stands(bench: BenchList, planned: Planned) -> Standing:
     rows = {row["name"]: row for row in read_rows(bench.results)}
     return _standing(bench, planned, rows.get(planned.name))
@@ -93,12 +126,17 @@ def _stands(bench: BenchList, planned: Planned) -> Standing:
 def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) -> tuple[Ending, Row]:
     """Train one run and write its result; return how the training ended, and the result."""
     planned, folder = standing.planned, bench.folder(standing.planned)
-    made = provenance()  # the code may have changed since the run before
+    bench.runs.mkdir(parents=True, exist_ok=True)
+    made = provenance_of(folder.with_name(f"{folder.name}.made.json"))
     if not folder.exists():
         begin_with_shorter(bench, planned)
     before = _spent(standing.row, folder)
-    ending = train_in_process(planned.config, folder, lock, _limit(bench, before, left_in_all))
-    row = _result(planned, folder, replace(ending, seconds=before + ending.seconds), made)
+    limit = _limit(bench, before, left_in_all)
+    ending = train_in_process(planned.config, folder, lock, limit)
+    told = replace(ending, seconds=before + ending.seconds)
+    if ending.status == "over budget" and limit < (_limit(replace(bench, seconds_in_all=0.0), before, 0.0) or math.inf):
+        told = replace(told, status="interrupted")  # this call's time is over, not the run's own
+    row = _result(planned, folder, told, made)
     write_row(bench.results, row)
     return ending, row
 

@@ -45,7 +45,10 @@ def run(
 
     bench = _read(runs, only, seconds_per_run, seconds_in_all, threads)
     run_list(bench, lambda text: typer.echo(text, err=True))
-    _report(bench, standings(bench), as_json)
+    found = standings(bench)
+    _report(bench, found, as_json)
+    if any(standing.state in ("failed", "another graph") for standing in found):
+        raise typer.Exit(1)
 
 
 @bench_app.command()

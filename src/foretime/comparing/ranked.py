@@ -61,6 +61,8 @@ def notes_on(run: RunFolder, config: Config, dataset: Dataset, split: str) -> li
         "its evidence has the facts of valid": on_valid and config.evidence.use and "valid" in config.evidence.splits,
     }
     notes = [f"{why}, so these are not figures of unseen facts" for why, holds in seen.items() if holds]
+    if split != "train" and config.rules.file and run.rules_file.exists():
+        notes.append(f"its rules were read from a file; whether they were mined from {split} too is not known")
     if not is_concluded(run, dataset, with_test=False):
         lacking = config.combiner.use and not run.combiner_file.exists()
         notes.append("the run is not finished: its weights so far" + (", without its second stage" if lacking else ""))

@@ -126,6 +126,8 @@ def choice_note(config: Config) -> str:
     note = "weights of the epoch with the best MRR on valid; temperatures fitted on valid"
     if fits_on_valid(config.combiner):
         note += "; the combiner was fitted on valid, whose figures here are therefore not those of unseen facts"
+    if config.rules.file:
+        note += "; the rules were read from a file, and what they were mined from is not known"
     return note
 
 

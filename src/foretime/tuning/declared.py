@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from foretime.training import changed_config, complete_config
 JUDGES = {
     "data": "it would change what is asked",
     "combiner": "trials are judged by the first stage alone",
+    "rules.file": "a file of rules may have been mined from the facts that trials are judged by",
     "training.filter": "it would change how trials are judged",
     "training.valid_limit": "it would change how trials are judged",
     "training.members": "trials are judged by the first member alone",
@@ -138,7 +140,9 @@ def _check_range(place: str, base: Config, key: str, own: RangeSection) -> None:
     fault = own.fault()
     if fault:
         raise ConfigError(f"{place}{fault}")
-    values: list[Any] = list(own.choices) or list(own.ends)
+    low, high = own.ends if not own.choices else (0, 0)
+    between = [] if own.choices or (isinstance(low, int) and isinstance(high, int)) else [low + (high - low) / math.pi]
+    values: list[Any] = list(own.choices) or [low, high, *between]
     for value in values:
         changed = changed_config(base, {key: value}, place)
         try:

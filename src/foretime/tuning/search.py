@@ -22,6 +22,8 @@ from foretime.tuning.trials import Outcome, Trials
 
 JOURNAL, BEST, TABLE = "journal.log", "best.toml", "trials.csv"
 STUDY = "foretime"
+TRIES = 5
+"""How often settings are tried at the most whose trial a killed process has left behind."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,8 @@ def _open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
     study.set_user_attr("graph", graph)
     for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
         study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-        if set(trial.params) == set(plan.ranges):
+        tries = sum(other.params == trial.params for other in study.trials)
+        if set(trial.params) == set(plan.ranges) and tries <= TRIES:  # it may be what has killed the process
             study.enqueue_trial(trial.params)
     # with the same seed a search that goes on would propose its first settings again
     study.sampler = optuna.samplers.TPESampler(seed=plan.seed + len(study.trials))
@@ -175,14 +178,15 @@ def _make(
     """Train one trial and put what it has come to into the journal."""
     from optuna.trial import TrialState
 
-    config = changed_config(plan.base, settings, f"{plan.path}: ")
-    name = config_hash(config)
+    name = ""
     try:
+        config = changed_config(plan.base, settings, f"{plan.path}: ")
+        name = config_hash(config)
         outcome = _known(study, name) or trials.train(config, name, trial, listener())
     except Interrupted:
         raise
-    except ForetimeError as error:  # such as a loss that is no longer a number
-        _note(trial, hash=name, error=str(error))
+    except (ForetimeError, MemoryError) as error:  # such as a loss that is no longer a number, or a rank too large
+        _note(trial, hash=name, error=str(error) or "out of memory")
         study.tell(trial, state=TrialState.FAIL)
     else:
         _note(trial, hash=name, mrr=outcome.mrr, epochs=outcome.epochs, seconds=outcome.seconds)
@@ -190,7 +194,8 @@ def _make(
             study.tell(trial, state=TrialState.PRUNED)
         else:
             study.tell(trial, outcome.mrr)
-    trials.forget(name)
+    if name:
+        trials.forget(name)
 
 
 def _known(study: Any, name: str) -> Outcome | None:
