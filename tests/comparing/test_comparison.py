@@ -18,6 +18,7 @@ from foretime.errors import ConfigError, DataError
 from foretime.evaluation import questions_of
 from foretime.evaluation.filters import facts_of_questions
 from foretime.training import RunFolder
+from foretime.training.conclusion import choice_note
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +125,16 @@ SEEN = {
     "combiner.with_valid": (True, "its combiner was fitted on valid"),
     "evidence.splits": (["train", "valid"], "its evidence has the facts of valid"),
 }
+
+
+def test_rules_of_a_file_may_have_seen_anything_and_that_is_told(small_run: Path, tmp_path: Path):
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "run"))
+    config = override(run.config(), {"rules.file": "rules.txt"})
+    run.rules_file.touch()
+    told = "its rules were read from a file; whether they were mined from {} too is not known"
+    for split in ("valid", "test"):
+        assert notes_on(run, config, run.dataset(), split) == [told.format(split)]
+    assert choice_note(config).endswith("the rules were read from a file, and what they were mined from is not known")
 
 
 @pytest.mark.parametrize("setting", SEEN)

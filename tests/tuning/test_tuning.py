@@ -209,6 +209,8 @@ FAULTS = {
     "model.rank = { low = 4, high = 4 }": r"ranges\.model\.rank: low = 4 should be less than high = 4",
     "model.rank = { low = 4, choices = [3] }": r"ranges\.model\.rank: give either choices, or low and high",
     "model.rank = { lo = 4, high = 5 }": r"unknown key ranges\.model\.rank\.lo",
+    "model.rank = { low = 4.0, high = 16.0 }": r"ranges\.model\.rank: model\.rank = 7\.8.*integer",
+    "rules.file = { choices = ['all.txt'] }": r"cannot be tuned: a file of rules may have been mined from the facts",
     "penalties.event_n3 = { low = 0.0, high = 1.0, log = true }": r"ranges\.penalties\.event_n3: log needs low above 0",
     "penalties.n3 = { low = 0.1, high = 1.0 }": r"unknown key penalties\.n3",
     "data.granularity = { choices = ['day'] }": r"ranges\.data\.granularity: cannot be tuned: it would change what",

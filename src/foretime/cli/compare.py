@@ -50,7 +50,7 @@ def _print(result: Comparison, top: int) -> None:
 
     from foretime.cli.tables import console
 
-    title = f"{result.split} of {result.data}, {result.questions:,} questions of {result.facts:,} facts"
+    title = f"{result.split} of {result.data}, {result.questions:,} questions of {result.facts:,} facts, filter {result.filter}"
     console.print(f"{title}\nfirst:  {result.first}\nsecond: {result.second}", markup=False, soft_wrap=True)
     table = Table("", "first", "95 %", "second", "95 %", "gain", "95 %")
     for name, metric in result.metrics.items():
@@ -97,7 +97,9 @@ def _print_groups(title: str, groups: dict[str, Group]) -> None:
         table.add_row(escape(name), f"{group.questions:,}", first, second, difference, interval, f"{group.p_value:.4f}")
     console.print(table)
     if title == "predicate":
-        console.print("the most frequent predicates; p is adjusted for the number of them (Holm)")
+        console.print(
+            "the most frequent predicates; p is adjusted for the number of them (Holm), the intervals are not"
+        )
 
 
 def _print_asked(title: str, questions: list[Asked]) -> None:
