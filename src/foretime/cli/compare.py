@@ -50,7 +50,8 @@ def _print(result: Comparison, top: int) -> None:
 
     from foretime.cli.tables import console
 
-    title = f"{result.split} of {result.data}, {result.questions:,} questions of {result.facts:,} facts, filter {result.filter}"
+    count = f"{result.questions:,} questions of {result.facts:,} facts"
+    title = f"{result.split} of {result.data}, {count}, filter {result.filter}"
     console.print(f"{title}\nfirst:  {result.first}\nsecond: {result.second}", markup=False, soft_wrap=True)
     table = Table("", "first", "95 %", "second", "95 %", "gain", "95 %")
     for name, metric in result.metrics.items():
