@@ -153,7 +153,9 @@ def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp
     told: list[str] = []
     before = other.results.read_bytes()
     assert run_list(other, told.append) == []
-    assert told[0].startswith("1 of 1: small-7: another graph, skipped: its result is of a graph that had this name; ")
+    assert told[0].startswith(
+        "1 of 1: small-7: another graph, skipped: what is there is of a graph that had this name; "
+    )
     assert other.results.read_bytes() == before
     other.results.unlink()  # the folder is there still
     assert standings(other)[0].state == "another graph"
@@ -167,10 +169,9 @@ def test_the_time_of_a_call_does_not_end_a_run_for_good(tmp_path: Path):
 
 
 def test_a_result_has_the_commit_that_began_it_and_the_one_that_finished_it(tmp_path: Path, monkeypatch):
-    file = tmp_path / "run.made.json"
     for commit, expected in (("a" * 40, ("a" * 40, None)), ("b" * 40, ("a" * 40, "b" * 40))):
         monkeypatch.setattr("foretime.bench.provenance.code_commit", lambda commit=commit: commit)
-        made = provenance_of(file)
+        made = provenance_of(tmp_path / "run")
         assert (made.commit, made.finished_by) == expected
 
 

@@ -28,6 +28,7 @@ def begin_with_shorter(bench: BenchList, planned: Planned) -> None:
         except ForetimeError:  # out of patience, or with a second stage
             shutil.rmtree(copy)
             continue
+        shutil.rmtree(folder, ignore_errors=True)  # at most what a call has left that could not begin
         copy.rename(folder)
         return
 

@@ -85,7 +85,7 @@ def _stop(child: subprocess.Popen[bytes], status: str) -> str:
 
 def _fault(child: subprocess.Popen[bytes], folder: Path) -> str:
     how = f"killed by signal {-child.returncode}" if child.returncode < 0 else f"exit code {child.returncode}"
-    return f"{how}; foretime train --resume {folder} goes on" if folder.exists() else how
+    return f"{how}; foretime train --resume {folder} goes on" if RunFolder(folder).config_file.exists() else how
 
 
 @contextmanager

@@ -29,10 +29,11 @@ def provenance() -> Provenance:
     return Provenance(code_commit(), processor())
 
 
-def provenance_of(file: Path) -> Provenance:
-    """Return what a run is made by: by the code of its beginning, which the file keeps, and by that of now."""
-    now = provenance()
+def provenance_of(folder: Path) -> Provenance:
+    """Return what a run is made by: by the code of its beginning, which its folder keeps, and by that of now."""
+    now, file = provenance(), folder / "made.json"
     if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
         write_json(file, {"commit": now.commit})
         return now
     try:

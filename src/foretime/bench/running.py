@@ -63,13 +63,20 @@ def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
 
 def _is_of_another_graph(bench: BenchList, planned: Planned, row: Row | None) -> bool:
     """Return whether what is there of a planned run has learned another graph, as far as the graph is there to tell."""
-    run = RunFolder(bench.folder(planned))
     if row is not None and row["config_hash"] == planned.hash:
         known = row.get("data_fingerprint")
     else:
-        known = run.dataset().fingerprint() if run.config_file.exists() else None
+        known = _fingerprint_in(RunFolder(bench.folder(planned)))
     found = _fingerprint(planned.config.data.model_dump_json()) if known else None
     return found is not None and found != known
+
+
+def _fingerprint_in(run: RunFolder) -> str | None:
+    """Return that of a run's graph, if it has begun and can be read."""
+    try:
+        return run.dataset().fingerprint() if run.config_file.exists() else None
+    except ForetimeError:
+        return None
 
 
 @cache
@@ -92,7 +99,7 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
         title = f"{number} of {len(bench.planned)}: {planned.name}"
         state = _stands(bench, planned).state
         if state in SKIPPED:
-            tell(f"{title}: {state}, skipped{_remedy(bench, state)}")
+            tell(f"{title}: {state}, skipped{_remedy(bench, planned, state)}")
             continue
         left = bench.seconds_in_all - (time.monotonic() - began)
         if bench.seconds_in_all and left <= 0:
@@ -112,10 +119,11 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
     return results
 
 
-def _remedy(bench: BenchList, state: State) -> str:
+def _remedy(bench: BenchList, planned: Planned, state: State) -> str:
     if state != "another graph":
         return ""
-    return f": its result is of a graph that had this name; name the run anew, or take its line out of {bench.results}"
+    there = f"its line in {bench.results} and its folder {bench.folder(planned)}"
+    return f": what is there is of a graph that had this name; name the run anew, or remove {there}"
 
 
 def _stands(bench: BenchList, planned: Planned) -> Standing:
@@ -126,10 +134,9 @@ def _stands(bench: BenchList, planned: Planned) -> Standing:
 def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) -> tuple[Ending, Row]:
     """Train one run and write its result; return how the training ended, and the result."""
     planned, folder = standing.planned, bench.folder(standing.planned)
-    bench.runs.mkdir(parents=True, exist_ok=True)
-    made = provenance_of(folder.with_name(f"{folder.name}.made.json"))
-    if not folder.exists():
+    if not RunFolder(folder).config_file.exists():
         begin_with_shorter(bench, planned)
+    made = provenance_of(folder)
     before = _spent(standing.row, folder)
     limit = _limit(bench, before, left_in_all)
     ending = train_in_process(planned.config, folder, lock, limit)

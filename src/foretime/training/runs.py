@@ -11,6 +11,7 @@ combiner.txt        the trees of the second stage, if there is one
 member-N/           the same model with another seed, if the model is the mean of several
 fold-N/             first stages that leave a part of train out, if the second stage is fitted on such
 report.json         the evaluation of the best weights, and the calibration
+made.json           the commit of the code that began it, if a benchmark did
 report-after-N.json the same after the N epochs that the run had before it was given more
 """
 
