@@ -52,7 +52,7 @@ FAULTS = {
     "data get icews15": r"unknown data set 'icews15'; there are: icews14, .*; did you mean 'icews14' or .*\?$",
     "train --resume {here}/none": "none: no such run folder",
     "train --resume {here} --tensorboard": r"not a run folder, it has no config\.toml; name a folder that training",
-    "train --resume {run} --rank 9": "--resume goes on with the run as it was configured; leave out the other settings,",
+    "train --resume {run} --rank 9": "--resume goes on with the run as it was configured; leave out the other",
     "train --resume {run} --epochs 2": r"\d epochs are trained already; name more than that",
     "train {events} --resume {run}": "--resume goes on with the run as it was configured",
     "train --resume {run} --set training.seed=3": "--resume goes on with the run as it was configured",
