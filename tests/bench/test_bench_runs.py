@@ -143,6 +143,18 @@ def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_
     assert (row["tested_before"], row["curve"][0] == rows[5]["curve"][0]) == ([], False)
 
 
+def test_a_shorter_run_on_another_graph_is_not_gone_on_with(tmp_path: Path):
+    entry, folder = '[[run]]\nconfig = "small.toml"', tmp_path / "other"
+    run_list(read_list(write_list(tmp_path, entry, epochs=2)))
+    folder.mkdir()
+    lines = (tmp_path / "events.tsv").read_text(encoding="utf-8").splitlines()
+    (folder / "events.tsv").write_text("\n".join(lines[:150]) + "\n", encoding="utf-8")
+    bench = read_list(write_list(tmp_path, f'{entry}\ndata = "{folder}/events.tsv"', epochs=3))
+    (row,) = run_list(bench)
+    assert (row["status"], row["tested_before"]) == ("finished", [])
+    assert row["data_fingerprint"] == RunFolder(bench.folder(bench.planned[0])).dataset().fingerprint()
+
+
 def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp_path: Path):
     bench, _ = finished
     planned = bench.planned[1]

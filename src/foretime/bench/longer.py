@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 from foretime.bench.declared import BenchList, Planned
+from foretime.bench.graphs import fingerprint_in, is_another
 from foretime.bench.process import is_held
 from foretime.config import override
 from foretime.errors import ForetimeError
@@ -42,6 +43,7 @@ def _runs(bench: BenchList, planned: Planned) -> list[RunFolder]:
             same = config_hash(override(run.config(), {"training.epochs": planned.config.training.epochs}))
         except ForetimeError:  # of another version, or damaged
             continue
-        if same == planned.hash and run.last_file.exists() and not is_held(run.path):
+        other = is_another(fingerprint_in(run), planned.config.data)
+        if same == planned.hash and not other and run.last_file.exists() and not is_held(run.path):
             found.append(run)
     return found

@@ -6,18 +6,16 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from foretime.bench.declared import BenchList, Planned
+from foretime.bench.graphs import fingerprint_in, is_another
 from foretime.bench.longer import begin_with_shorter
 from foretime.bench.process import is_held, only_here, train_in_process
 from foretime.bench.provenance import Provenance, provenance_of
 from foretime.bench.rows import Ending, Row, read_rows, row_of, write_row
-from foretime.config import DataConfig
-from foretime.data.dataset import read_dataset
-from foretime.errors import ForetimeError, Interrupted, RunError
+from foretime.errors import Interrupted, RunError
 from foretime.training import RunFolder
 from foretime.training.conclusion import training_seconds
 from foretime.training.identity import seedless_hash
@@ -66,27 +64,8 @@ def _is_of_another_graph(bench: BenchList, planned: Planned, row: Row | None) ->
     if row is not None and row["config_hash"] == planned.hash:
         known = row.get("data_fingerprint")
     else:
-        known = _fingerprint_in(RunFolder(bench.folder(planned)))
-    found = _fingerprint(planned.config.data.model_dump_json()) if known else None
-    return found is not None and found != known
-
-
-def _fingerprint_in(run: RunFolder) -> str | None:
-    """Return that of a run's graph, if it has begun and can be read."""
-    try:
-        return run.dataset().fingerprint() if run.config_file.exists() else None
-    except ForetimeError:
-        return None
-
-
-@cache
-def _fingerprint(data: str) -> str | None:
-    """Return that of the graph that a section `data` names; nothing if it cannot be read, which training will tell."""
-    section = DataConfig.model_validate_json(data)
-    try:
-        return read_dataset(section.path, section).fingerprint()
-    except ForetimeError:
-        return None
+        known = fingerprint_in(RunFolder(bench.folder(planned)))
+    return is_another(known, planned.config.data)
 
 
 def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) -> list[Row]:
