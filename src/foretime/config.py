@@ -100,6 +100,10 @@ class TrainingConfig(Section):
     """`softmax`: cross entropy of the answer among all entities. `negatives`: the answer against wrong ones that are
     drawn, −log σ(γ − d) − Σ wᵢ log σ(dᵢ − γ), the hardest weighing most. `margin`: the same as max(0, γ + d − dᵢ). d is
     the negative score: a distance. Not given: that of the model."""
+    candidates: int = Field(default=0, ge=0)
+    """Entities that `softmax` chooses from in a step, beside the answers of that step; 0 for all. Half of them answer
+    most often in training; the others are drawn anew for every step, and each stands for several that were not. Fewer
+    make a step faster, and its gradient less exact."""
     margin: float | None = Field(default=None, ge=0.0)
     """γ of `negatives` and `margin`. Not given: that of the model."""
     negatives: int = Field(default=64, ge=1)

@@ -56,7 +56,9 @@ def test_every_way_of_scoring_agrees(model: Model):
             for o in range(SIZES.entities)
         ]
     ).view(-1, SIZES.entities)
+    shared = model.score_objects(queries, torch.tensor([5, 0, 3]))
     torch.testing.assert_close(whole, chosen)
+    torch.testing.assert_close(whole[:, [5, 0, 3]], shared)
     torch.testing.assert_close(whole[::17], one_by_one)
 
 

@@ -111,6 +111,7 @@ def differences(line: Line) -> str:
         "starts and ends under predicates of their own": row.get("ends") == "apart",
         "no rules guide it": row["model"] == "lcge" and row.get("guided") is False,
         "trained in bfloat16": row.get("precision") == "bfloat16",
+        f"softmax over {row.get('candidates')} entities and the answers of the step": bool(row.get("candidates")),
         "second stage fitted on valid": "valid" in (row["combiner"] or ""),
     }
     remark = published().protocol.get(line.data, {}).get(line.model, "") if line.plain else ""

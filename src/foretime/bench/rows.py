@@ -106,6 +106,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "members": config.training.members,
         "ends": config.training.ends if dataset.has_intervals else None,
         "precision": config.training.precision,
+        "candidates": config.training.candidates,
         "filter": config.training.filter,
         "valid_limit": config.training.valid_limit,
         "evidence": config.evidence.use,

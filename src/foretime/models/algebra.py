@@ -33,12 +33,17 @@ def lookup(table: Tensor, ids: Tensor) -> Tensor:
     return functional.embedding(ids, table)
 
 
+def shared_rows(table: Tensor, objects: Tensor | None) -> Tensor:
+    """Return the rows of the candidates that all queries share, (candidates, width): without `objects` all rows."""
+    return table if objects is None else lookup(table, objects)
+
+
 def dot_objects(query: Tensor, table: Tensor, objects: Tensor | None) -> Tensor:
     """Return the dot products of each query, (batch, width), with its candidates: (batch, candidates).
 
-    Without `objects`, (batch, candidates), the candidates are all rows of the table. The scores have single precision,
-    also where training multiplies in bfloat16.
+    `objects` is (batch, candidates), or (candidates,) where all queries share them; without it the candidates are all
+    rows of the table. The scores have single precision, also where training multiplies in bfloat16.
     """
-    if objects is None:
-        return (query @ table.T).float()
+    if objects is None or objects.ndim == 1:
+        return (query @ shared_rows(table, objects).T).float()
     return torch.einsum("bw,bcw->bc", query, lookup(table, objects)).float()

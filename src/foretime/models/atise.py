@@ -70,6 +70,7 @@ class ATiSE(Model):
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""
         if objects is not None:
+            objects = objects.expand(len(queries.subject), -1)
             return [ScoreTerm("event", 1.0, self._score(queries, objects))]
         everything = torch.arange(len(self.entities.base))[None]
         groups = rows_by_time(queries.time)

@@ -85,8 +85,8 @@ class Model(nn.Module, ABC):
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms of the score, the only formula of the model.
 
-        `objects` is (batch, candidates); without it every entity is a candidate. The tensors returned are the
-        caller's, who may overwrite them.
+        `objects` is (batch, candidates), or (candidates,) where all questions share them; without it every entity is a
+        candidate. The tensors returned are the caller's, who may overwrite them.
         """
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:

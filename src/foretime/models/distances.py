@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from foretime.models.algebra import shared_rows
+
 Kind = Literal["absolute", "moduli", "squared"]
 Norm = Literal["l1", "l2"]
 TINY = 1e-6
@@ -51,9 +53,11 @@ class PairSums(torch.autograd.Function):
 def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) -> Tensor:
     """Return Σ |qᵢ − oᵢ|, the same of complex numbers, or Σ (qᵢ − oᵢ)², (batch, candidates).
 
-    Without `objects`, (batch, candidates), the candidates are all rows of the table.
+    `objects` is (batch, candidates), or (candidates,) where all queries share them; without it the candidates are all
+    rows of the table.
     """
-    if objects is None:
+    if objects is None or objects.ndim == 1:
+        table = shared_rows(table, objects)
         if kind == "squared":
             return torch.addmm(squares(table), query, table.T, alpha=-2.0).add_(squares(query)[:, None])
         objects = torch.arange(len(table)).expand(len(query), -1)

@@ -53,6 +53,7 @@ class EvidencePart(Model):
         queries = self._plain(queries)
         if objects is None:
             return [ScoreTerm("evidence", 1.0, EvidenceScores.apply(self.weights, self.grounds, queries))]  # type: ignore[no-untyped-call]
+        objects = objects.expand(len(queries.subject), -1)
         if objects.shape[1] <= ONE_BY_ONE and not torch.is_grad_enabled():
             return [ScoreTerm("evidence", 1.0, self._score_one_by_one(queries, objects))]
         parts = [

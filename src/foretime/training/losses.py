@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -33,7 +33,8 @@ FAR_BELOW = -1e9
 """The score of an entity that was drawn as a wrong answer and is a right one: it costs nothing and weighs nothing."""
 
 
-class SampledLoss(NamedTuple):
+@dataclass(frozen=True)
+class SampledLoss:
     """A loss of answers against wrong ones, drawn by a generator that is that of one step."""
 
     name: LossName

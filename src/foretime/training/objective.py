@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -10,7 +11,9 @@ from torch import Tensor
 from foretime.errors import ConfigError, suggestion
 from foretime.models.base import Model, Part, Queries
 from foretime.training.batches import Batch
-from foretime.training.losses import SampledLoss
+
+DrawnLoss = Callable[[Model, Batch], Tensor]
+"""A loss against entities drawn for one step: its mean over the (question, answer) pairs of a batch, ()."""
 
 
 class Loss(NamedTuple):
@@ -59,11 +62,11 @@ def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1
 
 
 def loss_each(
-    parts: list[Part], batches: list[Batch], weights: dict[str, float], samples: list[SampledLoss | None] | None = None
+    parts: list[Part], batches: list[Batch], weights: dict[str, float], samples: list[DrawnLoss | None] | None = None
 ) -> Loss:
     """Return Σ over the parts of weight · (loss + penalties), each part on its own batch (Eqs. 12–14).
 
-    The loss of a part is the cross entropy among all entities, unless there is a sampled loss for it.
+    The loss of a part is the cross entropy among all entities, unless there is a loss for it against drawn ones.
     """
     losses = []
     for part, batch, sampled in zip(parts, batches, samples or [None] * len(parts), strict=True):
@@ -99,7 +102,7 @@ def _loss(
     weights: dict[str, float],
     part_weight: float = 1.0,
     prefix: str = "",
-    sampled: SampledLoss | None = None,
+    sampled: DrawnLoss | None = None,
 ) -> Loss:
     weight = part_weight * batch.scale
     if sampled is None:

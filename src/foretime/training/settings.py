@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from foretime.config import Config, ModelConfig, override
+from foretime.config import Config, LossName, ModelConfig, override
 from foretime.errors import ConfigError
 from foretime.models import MODELS, EvidencePart, Sizes, build_model, model_class, model_options
 from foretime.training.losses import loss_settings
@@ -48,6 +48,7 @@ def complete_config(config: Config) -> Config:
     check_members(config)
     check_precision(config)
     loss, margin = loss_settings(config)
+    check_candidates(config, loss)
     training = config.training.model_copy(
         update={"threads": config.training.threads or os.cpu_count() or 1, "loss": loss, "margin": margin}
     )
@@ -72,6 +73,22 @@ def check_members(config: Config) -> None:
             "training.members: members learn without the evidence, which has its own softmax only under "
             'training.softmax = "each"; choose that, or leave training.members 1'
         )
+
+
+def check_candidates(config: Config, loss: LossName) -> None:
+    """Raise `ConfigError` if candidates are to be drawn where no softmax chooses among some of the entities."""
+    training = config.training
+    if training.candidates == 0:
+        return
+    if config.model.name == "rules":
+        reason = "evidence is learned among all entities"
+    elif training.softmax == "joint":
+        reason = 'they are for training.softmax = "each"'
+    elif loss != "softmax":
+        reason = f'they are for training.loss = "softmax", and this one is "{loss}"'
+    else:
+        return
+    raise ConfigError(f"training.candidates = {training.candidates}: {reason}; leave it 0")
 
 
 def check_precision(config: Config) -> None:

@@ -19,12 +19,13 @@ from foretime.evidence.grounds import grounds_of
 from foretime.models import EvidencePart, Model, Part, Sizes, WithEvidence, build_model, model_class
 from foretime.rules.rule import RuleTable
 from foretime.training.batches import QuestionPool, step_rows
+from foretime.training.candidates import SampledSoftmax, most_frequent
 from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from foretime.training.guidance import wants_rules
 from foretime.training.listeners import Listener, Plan
 from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.memory import memory_kept
-from foretime.training.objective import Loss, loss_each, loss_joint
+from foretime.training.objective import DrawnLoss, Loss, loss_each, loss_joint
 from foretime.training.precision import products_in
 from foretime.training.runs import RunFolder
 
@@ -76,6 +77,7 @@ class Trainer:
         self.progress = Progress()
         asked = (facts or dataset.train).with_inverses(len(dataset.predicates))
         events = asked.events(self.model.end_offset)
+        self._frequent = most_frequent(events.object, len(dataset.entities), config.training.candidates // 2)
         each = config.training.softmax == "each"
         self._parts = self.model.parts() if each else [Part("", 1.0, self.model)]
         self._pools = [QuestionPool(events, part.model.uses_time) for part in self._parts]
@@ -125,7 +127,7 @@ class Trainer:
         ]
         with products_in(self.config.training.precision):
             if self.config.training.softmax == "each":
-                samples = [self._sampled_loss(part, number, step) for number, part in enumerate(parts)]
+                samples = [self._drawn_loss(part, number, step) for number, part in enumerate(parts)]
                 loss = loss_each(parts, batches, self.config.penalties, samples)
             else:
                 loss = loss_joint(self.model, batches[0], self.config.penalties)
@@ -135,13 +137,16 @@ class Trainer:
         self.model.constrain_()
         return loss
 
-    def _sampled_loss(self, part: Part, number: int, step: int) -> SampledLoss | None:
-        """Return the loss of a part against wrong answers, drawn by seed, epoch, step and part; nothing for softmax."""
+    def _drawn_loss(self, part: Part, number: int, step: int) -> DrawnLoss | None:
+        """Return the loss of a part against entities drawn by seed, epoch, step and part; nothing if against all."""
         training, (loss, margin) = self.config.training, loss_settings(self.config)
-        if loss == "softmax" or isinstance(part.model, EvidencePart):
+        entities = len(self.dataset.entities)
+        among_all = loss == "softmax" and not 0 < training.candidates < entities
+        if among_all or isinstance(part.model, EvidencePart):
             return None
         generator = np.random.default_rng([training.seed, self.progress.epoch, step, number])
-        entities = len(self.dataset.entities)
+        if loss == "softmax":
+            return SampledSoftmax(self._frequent, training.candidates - len(self._frequent), entities, generator)
         return SampledLoss(loss, margin, training.negatives, training.temperature, entities, generator)
 
     def _learning_parts(self) -> list[Part]:

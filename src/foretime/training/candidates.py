@@ -1,0 +1,61 @@
+"""A softmax over some entities: those that answer often, those that answer now, and some that stand for all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foretime.data.facts import Ids
+from foretime.models.base import Model
+from foretime.training.batches import Batch
+from foretime.training.objective import cross_entropy
+
+
+class Candidates(NamedTuple):
+    """Entities that all questions of a step choose from, (candidates,) each, and the logarithm of how many each is."""
+
+    entities: Tensor
+    log_counts: Tensor
+
+
+def most_frequent(answers: Ids, entities: int, count: int) -> Ids:
+    """Return so many entities, those that answer most training questions; the earlier ones where two are alike."""
+    return np.argsort(-np.bincount(answers, minlength=entities), kind="stable")[:count]
+
+
+def draw_candidates(always: Ids, answers: Ids, entities: int, count: int, generator: np.random.Generator) -> Candidates:
+    """Return the entities that are always there, the answers, and so many of the others, drawn.
+
+    Each that is drawn stands for as many of the others as there are for each, so that Σ count · exp(score) is, in the
+    mean over all draws, the sum over all entities.
+    """
+    other = np.ones(entities, dtype=bool)
+    other[always] = other[answers] = False
+    certain, others = np.flatnonzero(~other), np.flatnonzero(other)
+    drawn = generator.choice(others, min(count, len(others)), replace=False, shuffle=False)
+    log_counts = np.zeros(len(certain) + len(drawn), dtype=np.float32)
+    if len(drawn):
+        log_counts[len(certain) :] = np.log(len(others) / len(drawn))
+    return Candidates(torch.from_numpy(np.concatenate([certain, drawn])), torch.from_numpy(log_counts))
+
+
+@dataclass(frozen=True)
+class SampledSoftmax:
+    """The cross entropy of answers among candidates that are drawn for one step by its generator."""
+
+    always: Ids
+    count: int
+    entities: int
+    generator: np.random.Generator
+
+    def __call__(self, model: Model, batch: Batch) -> Tensor:
+        """Return the mean loss over the (question, answer) pairs of the batch, ()."""
+        found = draw_candidates(self.always, batch.objects.numpy(), self.entities, self.count, self.generator)
+        place = torch.empty(self.entities, dtype=torch.int64)
+        place[found.entities] = torch.arange(len(found.entities))
+        scores = model.score_objects(batch.queries, found.entities) + found.log_counts  # (rows, candidates)
+        return cross_entropy(scores, batch.row, place[batch.objects])
