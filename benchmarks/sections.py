@@ -31,6 +31,10 @@ def _gains(speed: dict[str, Any]) -> str:
         "memory_kept_speed_up": "Keeping memory between steps makes one of TNTComplEx {:.2f} times as fast",
         "bfloat16_speed_up": "products in bfloat16 make it {:.2f} times as fast as it is then",
     }
+    if "candidates" in speed:
+        said["candidates_speed_up"] = (
+            f"a softmax over {speed['candidates']:,} candidates makes it {{:.2f}} times as fast"
+        )
     found = [text.format(speed[name]) for name, text in said.items() if name in speed]
     return "; ".join(found) + ". " if found else ""
 

@@ -226,6 +226,10 @@ def test_a_source_that_cannot_be_found_says_so(tmp_path: Path):
         DataError, f"{tmp_path}/no.tsv: no such file or folder; give a path", lambda: foretime.load(tmp_path / "no.tsv")
     )
     check_fails(DataError, f"{tmp_path}: no train", lambda: foretime.load(tmp_path))
+    fetch = "icews14: no such file or folder, here or in nowhere; fetch it with `foretime data get icews14`, or let"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FORETIME_DATA", "nowhere")
+        check_fails(DataError, f"{fetch} FORETIME_DATA name the folder", lambda: foretime.load("icews14"))
     (tmp_path / "train.tsv").write_text(GOOD)
     (tmp_path / "test.tsv").write_text(GOOD)
     check_fails(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from foretime.data.catalog import data_folder
+from foretime.data.catalog import CATALOG, FOLDER_VARIABLE, data_folder
 from foretime.data.problems import Place, Problems
 from foretime.data.streams import PARQUETS, TEXTS, stem_and_kind
 from foretime.data.textfile import records
@@ -36,9 +36,7 @@ def find_source(source: Any) -> Source:
     if path.is_dir():
         return Source(path.resolve().name, _check_splits(_split_files(path), str(path)), path)
     if not path.exists():
-        raise DataError(
-            f"{path}: no such file or folder; give a path, or fetch a public graph with `foretime data get`"
-        )
+        raise DataError(f"{path}: no such file or folder{_remedy(str(path))}")
     return Source(stem_and_kind(path)[0], {"train": path}, path.parent)
 
 
@@ -46,6 +44,15 @@ def _fetched(path: Path) -> Path:
     """Return the folder of a fetched data set where a path is no path but the name of one."""
     folder = data_folder() / path.name
     return folder if len(path.parts) == 1 and not path.exists() and folder.is_dir() else path
+
+
+def _remedy(name: str) -> str:
+    if name in CATALOG:
+        return (
+            f", here or in {data_folder()}; fetch it with `foretime data get {name}`, or let {FOLDER_VARIABLE} name the "
+            f"folder that has it"
+        )
+    return "; give a path, or fetch a public graph with `foretime data get`"
 
 
 def split_file_names(folder: Path) -> list[str]:
