@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from foretime.config import ModelConfig
 from foretime.data.facts import Events
-from foretime.models import MODELS, Model, Queries, Sizes, build_model, distances, model_options
+from foretime.models import MODELS, Model, Queries, Sizes, build_model, model_options
 from foretime.rules.rule import Rule, table_of
 from foretime.training.batches import QuestionPool
 from foretime.training.losses import SampledLoss
@@ -136,13 +136,10 @@ class Largest(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - {"rules"}))
-def test_ranking_all_entities_needs_no_tensor_of_questions_entities_and_rank(
-    monkeypatch: pytest.MonkeyPatch, name: str
-):
+def test_ranking_all_entities_needs_no_tensor_of_questions_entities_and_rank(name: str):
     sizes, questions, rank = Sizes(entities=60, predicates=4, times=2), 50, 20
     model = build_model(ModelConfig(name=name, rank=rank), sizes, torch.Generator().manual_seed(0))
     queries = Queries(*(torch.arange(questions) % count for count in sizes[:3]))
-    monkeypatch.setattr(distances, "NUMBERS_AT_ONCE", 4 * sizes.entities * rank)
     with Largest() as largest:
         model.score_objects(queries).sum().backward()
     assert 0 < largest.numbers <= max(4 * sizes.entities * 4 * rank, questions * sizes.entities)

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from foretime.models import distances
-from foretime.models.distances import in_pieces, pair_sums, root, rows_by_time
+from foretime.models.distances import pair_sums, root
 
 KINDS = ["absolute", "moduli", "squared"]
 OBJECTS = torch.tensor([[0, 3, 3], [1, 1, 0], [4, 2, 5], [5, 5, 5], [2, 0, 1]])
@@ -45,23 +44,3 @@ def test_the_root_has_the_gradient_of_a_root_and_none_at_zero():
     root(squared).sum().backward()
     assert root(squared).tolist() == [0.0, 0.0, 2.0]
     assert squared.grad.tolist() == [0.0, 0.0, 0.25]
-
-
-def test_pieces_change_neither_the_result_nor_the_gradient(monkeypatch: pytest.MonkeyPatch):
-    x, sizes = draw(7, 3), []
-
-    def square(rows: slice) -> torch.Tensor:
-        sizes.append(len(x[rows]))
-        return x[rows].square()
-
-    monkeypatch.setattr(distances, "NUMBERS_AT_ONCE", 6)
-    pieces = in_pieces(square, 7, 3)
-    assert sizes == [2, 2, 2, 1]
-    assert torch.equal(pieces, x.square())
-    pieces.sum().backward()
-    assert torch.equal(x.grad, 2 * x)
-
-
-def test_rows_of_the_same_time_come_together():
-    assert [rows.tolist() for rows in rows_by_time(torch.tensor([3, 1, 3, 0]))] == [[3], [1], [0, 2]]
-    assert [rows.tolist() for rows in rows_by_time(torch.tensor([], dtype=torch.int64))] == [[]]

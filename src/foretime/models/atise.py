@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from foretime.config import LossName
 from foretime.models.algebra import lookup
 from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
-from foretime.models.distances import in_pieces, rows_by_time
+from foretime.models.divergences import divergences
 
 
 class ATiSEOptions(ModelOptions):
@@ -39,10 +39,15 @@ class Series(nn.Module):
         share = torch.rand(count, options.rank, generator=generator)
         self.variance = nn.Parameter(self.least + share * (self.most - self.least))
 
-    def mean(self, ids: Tensor, time: Tensor) -> Tensor:
-        """Return the means at a time between 0 and 1, (…, rank); `time` is (…, 1)."""
-        season = torch.sin(2.0 * math.pi * time * lookup(self.frequency, ids))
-        return lookup(self.base, ids) + time * lookup(self.trend, ids) + season * lookup(self.season, ids)
+    def tables(self) -> tuple[Tensor, ...]:
+        """Return base, trend, season, frequency and variance, (count, rank) each."""
+        return self.base, self.trend, self.season, self.frequency, self.variance
+
+    def mean(self, ids: Tensor, moments: Tensor) -> Tensor:
+        """Return the means at times between 0 and 1, (batch, rank); `ids` and `moments` are (batch,)."""
+        base, trend, season, frequency = (lookup(table, ids) for table in self.tables()[:4])
+        time = moments[:, None]
+        return base + time * trend + season * torch.sin(2.0 * math.pi * time * frequency)
 
 
 class ATiSE(Model):
@@ -53,7 +58,7 @@ class ATiSE(Model):
 
         score(s, p, o, t) = −¼ Σ ((v + d²)/w + (w + d²)/v − 2), d = m_s(t) − m_o(t) − m_p(t), v = v_s + v_o, w = v_p
 
-    v is in a denominator, so this is no matrix product; it is computed in pieces, the objects once for each time.
+    v is in a denominator, so this is no matrix product; a compiled kernel walks over the pairs.
     """
 
     Options: ClassVar[type[ModelOptions]] = ATiSEOptions
@@ -63,19 +68,19 @@ class ATiSE(Model):
 
     def __init__(self, sizes: Sizes, options: ATiSEOptions, generator: torch.Generator) -> None:
         super().__init__(sizes, options, generator)
-        self.steps, self.rank = sizes.times, options.rank
+        self.steps = sizes.times
         self.entities = Series(sizes.entities, options, generator)
         self.predicates = Series(sizes.predicates, options, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""
-        if objects is not None:
-            objects = objects.expand(len(queries.subject), -1)
-            return [ScoreTerm("event", 1.0, self._score(queries, objects))]
-        everything = torch.arange(len(self.entities.base))[None]
-        groups = rows_by_time(queries.time)
-        scores = [self._score(Queries(*(column[rows] for column in queries)), everything) for rows in groups]
-        return [ScoreTerm("event", 1.0, torch.cat(scores)[torch.argsort(torch.cat(groups))])]
+        subject, predicate = queries.subject, queries.predicate
+        moments = queries.time.to(self.entities.base.dtype) / self.steps  # (batch,)
+        wanted = self.entities.mean(subject, moments) - self.predicates.mean(predicate, moments)  # (batch, rank)
+        variances = lookup(self.entities.variance, subject), lookup(self.predicates.variance, predicate)
+        query = torch.stack([wanted, *variances], dim=1)  # (batch, 3, rank)
+        scores = divergences(moments, objects, query, self.entities.tables()) / -4.0
+        return [ScoreTerm("event", 1.0, scores)]
 
     def constrain_(self) -> None:
         """Keep the variances within their bounds, and means at a length of at most one but for drift and swing."""
@@ -83,19 +88,3 @@ class ATiSE(Model):
             for series in (self.entities, self.predicates):
                 series.variance.clamp_(series.least, series.most)
                 series.base.div_(series.base.norm(dim=-1, keepdim=True).clamp(min=1.0))
-
-    def _score(self, queries: Queries, objects: Tensor) -> Tensor:
-        """Return the scores, (batch, candidates); one row of objects, (1, candidates), is for questions of one time."""
-        shared = len(objects) == 1
-
-        def score(rows: slice) -> Tensor:
-            subject, predicate = queries.subject[rows], queries.predicate[rows]
-            moment = queries.time[rows, None] / self.steps  # (rows, 1)
-            candidates, moments = (objects, moment[:1]) if shared else (objects[rows], moment)
-            wanted = self.entities.mean(subject, moment) - self.predicates.mean(predicate, moment)  # (rows, rank)
-            squared = (wanted[:, None] - self.entities.mean(candidates, moments[:, None])).square()
-            w = lookup(self.predicates.variance, predicate)[:, None]
-            v = lookup(self.entities.variance, subject)[:, None] + lookup(self.entities.variance, candidates)
-            return ((v + squared) / w + (w + squared) / v - 2.0).sum(-1) / -4.0  # (rows, candidates)
-
-        return in_pieces(score, len(queries.subject), objects.shape[1] * self.rank)

@@ -6,12 +6,10 @@ in the gradient too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 from foretime.models.algebra import shared_rows
 
@@ -19,8 +17,6 @@ Kind = Literal["absolute", "moduli", "squared"]
 Norm = Literal["l1", "l2"]
 TINY = 1e-6
 """A distance below which it has no gradient."""
-NUMBERS_AT_ONCE = 2_000_000
-"""Numbers that a formula written in tensors may hold at once for each of its tensors."""
 
 
 class PairSums(torch.autograd.Function):
@@ -97,23 +93,3 @@ class Root(torch.autograd.Function):
 def root(squared: Tensor) -> Tensor:
     """Return √x, zero where x is negative."""
     return Root.apply(squared)  # type: ignore[no-any-return, no-untyped-call]
-
-
-def in_pieces(function: Callable[[slice], Tensor], rows: int, numbers: int) -> Tensor:
-    """Return the results of a function of some rows, one below the other, holding few intermediate tensors at once.
-
-    `numbers` is how many a row takes in the largest of them. In training what a piece held is computed once more for
-    the gradient, instead of being kept.
-    """
-    step = max(1, NUMBERS_AT_ONCE // max(1, numbers))
-    pieces = [slice(begin, begin + step) for begin in range(0, rows, step)] or [slice(0, 0)]
-    if not torch.is_grad_enabled() or len(pieces) == 1:
-        return torch.cat([function(piece) for piece in pieces])
-    return torch.cat([checkpoint(function, piece, use_reentrant=False) for piece in pieces])
-
-
-def rows_by_time(time: Tensor) -> list[Tensor]:
-    """Return the rows of the questions, those that ask about the same time together."""
-    order = torch.argsort(time, stable=True)
-    _, counts = torch.unique_consecutive(time[order], return_counts=True)
-    return list(torch.split(order, counts.tolist())) or [order]
