@@ -36,6 +36,15 @@ def test_every_model_has_its_row_and_its_loss_in_the_page_of_models():
     )
 
 
+def test_every_model_is_told_of_in_the_lists_of_the_pages():
+    models, forecasting = (
+        (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in ("models", "forecasting")
+    )
+    told = set(re.findall(r"^- \*\*(\w+)\*\* \(", models, re.MULTILINE))
+    assert told == {model.__name__ for name, model in MODELS.items() if name != "rules"}
+    assert set(re.findall(r"\*\*`(\w+)`\*\*", forecasting)) == set(MODELS)
+
+
 def test_the_readme_has_the_place_that_the_figures_fill():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme.index("<!-- figures:begin -->") < readme.index("<!-- figures:end -->")
