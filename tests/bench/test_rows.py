@@ -61,6 +61,17 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
         read_rows(path)
 
 
+def test_a_result_tells_what_else_was_ranked_on_test_in_its_place(tmp_path: Path):
+    path, told = tmp_path / "results.jsonl", []
+    for config_hash, tested in (("a", True), ("b", True), ("b", True), ("c", False), ("d", True), ("a", True)):
+        row = result("run-0", 0.5, config_hash=config_hash, **({} if tested else {"test": None, "status": "failed"}))
+        write_row(path, row)
+        told.append(read_rows(path)[0].get("earlier", []))
+    assert told == [[], ["a"], ["a"], ["a", "b"], ["a", "b"], ["b", "d"]]
+    write_row(path, result("run-0", 0.6, config_hash="e", epochs=40, tested_before=[30]))  # "a" goes on
+    assert read_rows(path)[0]["earlier"] == ["b", "d"]
+
+
 def test_an_interrupted_run_leaves_a_finished_result_in_its_place(tmp_path: Path):
     path, kept = tmp_path / "results.jsonl", []
     for number, status in enumerate(("interrupted", "interrupted", "finished", "interrupted", "failed")):
@@ -262,6 +273,8 @@ def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
         ({"ends": "alike"}, "filter `exact`"),
         ({"epochs": 20}, "stopped as valid had not become better"),
         ({"tested_before": [10, 20]}, "ranked on test after 10 and 20 epochs too"),
+        ({"earlier": ["aa"]}, "ranked on test in 1 earlier configuration too"),
+        ({"earlier": ["aa", "bb"]}, "ranked on test in 2 earlier configurations too"),
     ):
         (line,) = lines_of([result("a-0", 0.4, **changes)])
         assert told in differences(line)

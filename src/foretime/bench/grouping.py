@@ -94,6 +94,7 @@ def differences(line: Line) -> str:
     ranks = f"{members} models of rank {row['rank']}" if members > 1 else f"rank {row['rank']}"
     rank = "" if row["model"] == "rules" else f"{ranks}, "  # rules have no embeddings
     rising = [other["last_gain"] or 0.0 for other in rows if other["converged"] is False]
+    earlier = max(len(other.get("earlier", [])) for other in rows)
     facts = {
         f"{rank}{span([other['epochs'] for other in rows])} epochs": True,
         f"still rising (+{max(rising, default=0.0):.3f} in its last quarter)": bool(rising),
@@ -101,6 +102,7 @@ def differences(line: Line) -> str:
         f"ranked on test after {' and '.join(map(str, row.get('tested_before') or []))} epochs too": bool(
             row.get("tested_before")
         ),
+        f"ranked on test in {earlier} earlier configuration{'s' if earlier > 1 else ''} too": earlier > 0,
         f"{len(rows)} seeds": len(rows) > 1,
         f"{left} more not finished": left > 0,
         "stopped as valid had not become better": any(

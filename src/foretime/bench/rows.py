@@ -64,6 +64,7 @@ def write_row(path: Path, row: Row) -> None:
     """Put a result in the place of that of the same name, or behind the others.
 
     One that was interrupted leaves a finished one in its place: half a run of a new configuration is no result yet.
+    `earlier` tells which other configurations have been ranked on test under the same name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with hold(path.parent):  # calls side by side write into one file
@@ -72,10 +73,20 @@ def write_row(path: Path, row: Row) -> None:
         if places and row["status"] == "interrupted" and rows[places[0]]["status"] == "finished":
             return
         if places:
-            rows[places[0]] = row
+            rows[places[0]] = {**row, "earlier": _earlier(rows[places[0]], row)}
         else:
             rows.append(row)
         write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in rows))
+
+
+def _earlier(before: Row, row: Row) -> list[str]:
+    """Return the hashes of the configurations other than that of a result that were ranked on test in its place.
+
+    A shorter run that it went on from is not among them: `tested_before` tells of that.
+    """
+    apart = before["test"] and before["epochs"] not in (row.get("tested_before") or [])
+    ranked = [*before.get("earlier", []), *([before["config_hash"]] if apart else [])]
+    return [known for known in dict.fromkeys(ranked) if known != row["config_hash"]]
 
 
 def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: Provenance | None = None) -> Row:

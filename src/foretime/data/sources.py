@@ -49,8 +49,8 @@ def _fetched(path: Path) -> Path:
 def _remedy(name: str) -> str:
     if name in CATALOG:
         return (
-            f", here or in {data_folder()}; fetch it with `foretime data get {name}`, or let {FOLDER_VARIABLE} name the "
-            f"folder that has it"
+            f", here or in {data_folder()}; fetch it with `foretime data get {name}`, or let {FOLDER_VARIABLE} name "
+            f"the folder that has it"
         )
     return "; give a path, or fetch a public graph with `foretime data get`"
 
