@@ -33,7 +33,7 @@ def _gains(speed: dict[str, Any]) -> str:
     }
     if "candidates" in speed:
         said["candidates_speed_up"] = (
-            f"a softmax over {speed['candidates']:,} candidates makes it {{:.2f}} times as fast"
+            f"a softmax over {speed['candidates']:,} candidates alone makes it {{:.2f}} times as fast"
         )
     found = [text.format(speed[name]) for name, text in said.items() if name in speed]
     return "; ".join(found) + ". " if found else ""

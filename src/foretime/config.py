@@ -97,9 +97,9 @@ class TrainingConfig(Section):
     learning_rate: float = Field(default=0.1, gt=0.0)
     """The step size of the optimiser."""
     loss: LossName | None = None
-    """`softmax`: cross entropy of the answer among all entities. `negatives`: the answer against wrong ones that are
-    drawn, −log σ(γ − d) − Σ wᵢ log σ(dᵢ − γ), the hardest weighing most. `margin`: the same as max(0, γ + d − dᵢ). d is
-    the negative score: a distance. Not given: that of the model."""
+    """`softmax`: cross entropy of the answer among all entities, or among `candidates`. `negatives`: the answer against
+    wrong ones that are drawn, −log σ(γ − d) − Σ wᵢ log σ(dᵢ − γ), the hardest weighing most. `margin`: the same as
+    max(0, γ + d − dᵢ). d is the negative score: a distance. Not given: that of the model."""
     candidates: int = Field(default=0, ge=0)
     """Entities that `softmax` chooses from in a step, beside the answers of that step; 0 for all. Half of them answer
     most often in training; the others are drawn anew for every step, and each stands for several that were not. Fewer
@@ -132,7 +132,7 @@ class TrainingConfig(Section):
     """How many models with seeds of their own are trained, each alone; the score is the mean of theirs. Evidence is
     learned once, by the first."""
     seed: int = Field(default=0, ge=0)
-    """The seed of the initial weights, of the order of questions and of the wrong answers that are drawn."""
+    """The seed of the initial weights, of the order of questions and of the entities that are drawn."""
     threads: int = Field(default=0, ge=0)
     """Threads of the matrix products; 0 for one for each core. A resumed run uses the number it began with."""
     checkpoint_seconds: float = Field(default=60.0, ge=0.0)

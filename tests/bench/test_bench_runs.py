@@ -132,6 +132,7 @@ def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_
         folders[epochs] = RunFolder(bench.folder(bench.planned[0]))
         (rows[epochs],) = run_list(bench)
     assert (rows[5]["status"], rows[5]["epochs"], rows[5]["tested_before"]) == ("finished", 5, [2, 3])
+    assert rows[5]["earlier"] == [rows[2]["config_hash"], rows[3]["config_hash"]]
     assert rows[5]["curve"][:3] == rows[3]["curve"]  # the very seconds, so it was not trained anew
     assert len(rows[5]["curve"]) == 5
     assert rows[5]["seconds"] > rows[3]["training_seconds"]

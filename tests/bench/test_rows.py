@@ -68,8 +68,10 @@ def test_a_result_tells_what_else_was_ranked_on_test_in_its_place(tmp_path: Path
         write_row(path, row)
         told.append(read_rows(path)[0].get("earlier", []))
     assert told == [[], ["a"], ["a"], ["a", "b"], ["a", "b"], ["b", "d"]]
-    write_row(path, result("run-0", 0.6, config_hash="e", epochs=40, tested_before=[30]))  # "a" goes on
-    assert read_rows(path)[0]["earlier"] == ["b", "d"]
+    write_row(path, result("run-0", 0.6, config_hash="e", epochs=40, tested_before=[30], earlier=["a"]))  # it went on
+    assert read_rows(path)[0]["earlier"] == ["b", "d", "a"]
+    write_row(path, result("run-0", 0.6, config_hash="f"))
+    assert read_rows(path)[0]["earlier"] == ["b", "d", "a", "e"]
 
 
 def test_an_interrupted_run_leaves_a_finished_result_in_its_place(tmp_path: Path):
@@ -275,6 +277,8 @@ def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
         ({"tested_before": [10, 20]}, "ranked on test after 10 and 20 epochs too"),
         ({"earlier": ["aa"]}, "ranked on test in 1 earlier configuration too"),
         ({"earlier": ["aa", "bb"]}, "ranked on test in 2 earlier configurations too"),
+        ({"earlier": ["aa", "bb"], "tested_before": [10]}, "ranked on test in 1 earlier configuration too"),
+        ({"candidates": 2000}, "softmax over 2000 entities and the answers of the step"),
     ):
         (line,) = lines_of([result("a-0", 0.4, **changes)])
         assert told in differences(line)

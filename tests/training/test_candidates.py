@@ -14,11 +14,13 @@ from foretime.config import Config, ModelConfig, override
 from foretime.data.dataset import Dataset
 from foretime.data.facts import Events
 from foretime.errors import ConfigError
-from foretime.models import MODELS, Sizes, build_model
+from foretime.models import MODELS, Queries, Sizes, build_model
 from foretime.training import Interrupted, complete_config, create_run, resume, train
 from foretime.training.batches import QuestionPool
 from foretime.training.candidates import SampledSoftmax, draw_candidates, most_frequent
+from foretime.training.listeners import Listener
 from foretime.training.objective import loss_each
+from foretime.training.trainer import Trainer
 from interruptions import StopAfter, bytes_of
 
 ENTITIES = 9
@@ -123,6 +125,24 @@ def test_candidates_are_refused_where_no_softmax_takes_them(settings: dict[str, 
     with pytest.raises(ConfigError) as caught:
         complete_config(override(Config(), {**settings, "training.candidates": 100}))
     assert str(caught.value) == f"training.candidates = 100: {reason}; leave it 0"
+
+
+def test_evidence_chooses_from_all_entities_beside_a_model_with_candidates(
+    small_graph: Dataset, small_config: Config, tmp_path: Path
+):
+    config = override(small_config, {"training.candidates": 7, "evidence.use": True})
+    run, part = create_run(small_graph, config, tmp_path / "run"), small_graph.train.take(np.arange(20))
+    learner = Trainer(run, run.config(), small_graph, Listener(), facts=part)
+    kinds = {part.name: learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._parts)}
+    assert kinds["evidence"] is None
+    softmax = kinds["event"]
+    assert isinstance(softmax, SampledSoftmax)
+    assert softmax.count == 4  # of seven, three are the most frequent
+    answers = np.concatenate([part.object, part.subject])
+    assert softmax.always.tolist() == most_frequent(answers, len(small_graph.entities), 3).tolist()
+    queries = Queries(*(torch.tensor([0, 1, 2]) for _ in range(3)))
+    few = torch.tensor([4, 1, 0])
+    torch.testing.assert_close(learner.model.score_objects(queries, few), learner.model.score_objects(queries)[:, few])
 
 
 def test_every_model_with_a_softmax_takes_candidates():

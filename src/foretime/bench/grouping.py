@@ -94,7 +94,8 @@ def differences(line: Line) -> str:
     ranks = f"{members} models of rank {row['rank']}" if members > 1 else f"rank {row['rank']}"
     rank = "" if row["model"] == "rules" else f"{ranks}, "  # rules have no embeddings
     rising = [other["last_gain"] or 0.0 for other in rows if other["converged"] is False]
-    earlier = max(len(other.get("earlier", [])) for other in rows)
+    # shorter runs that it went on from are told by their epochs
+    earlier = max(len(other.get("earlier", [])) - len(other.get("tested_before") or []) for other in rows)
     facts = {
         f"{rank}{span([other['epochs'] for other in rows])} epochs": True,
         f"still rising (+{max(rising, default=0.0):.3f} in its last quarter)": bool(rising),

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from foretime import __version__
 from foretime.bench.curve import curve_of, has_converged, last_gain
 from foretime.bench.provenance import Provenance
+from foretime.config import override
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.files import hold, write_text
 from foretime.training import RunFolder
@@ -80,12 +81,9 @@ def write_row(path: Path, row: Row) -> None:
 
 
 def _earlier(before: Row, row: Row) -> list[str]:
-    """Return the hashes of the configurations other than that of a result that were ranked on test in its place.
-
-    A shorter run that it went on from is not among them: `tested_before` tells of that.
-    """
-    apart = before["test"] and before["epochs"] not in (row.get("tested_before") or [])
-    ranked = [*before.get("earlier", []), *([before["config_hash"]] if apart else [])]
+    """Return the hashes of the configurations other than that of a result that were ranked on test in its place."""
+    own = [before["config_hash"]] if before["test"] else []
+    ranked = [*before.get("earlier", []), *own, *row.get("earlier", [])]
     return [known for known in dict.fromkeys(ranked) if known != row["config_hash"]]
 
 
@@ -98,6 +96,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     status: Status = "finished" if report else ending.status  # who is stopped after the last figure has finished
     done = status == "finished"
     out_of_patience = done and epochs < config.training.epochs
+    shorter = run.tested_before()
     return {
         "name": name,
         "model": config.model.name,
@@ -117,7 +116,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "members": config.training.members,
         "ends": config.training.ends if dataset.has_intervals else None,
         "precision": config.training.precision,
-        "candidates": config.training.candidates,
+        "candidates": config.training.candidates if config.training.candidates < len(dataset.entities) else 0,
         "filter": config.training.filter,
         "valid_limit": config.training.valid_limit,
         "evidence": config.evidence.use,
@@ -125,7 +124,8 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "parameters": report.get("parameters"),
         "rules": report.get("rules"),
         "guided": wants_rules(config),
-        "tested_before": report.get("tested_before") or [],
+        "tested_before": shorter,
+        "earlier": [config_hash(override(config, {"training.epochs": epochs})) for epochs in shorter],
         "epochs": epochs,
         "planned_epochs": config.training.epochs,
         "best_epoch": progress.best_epoch if progress else 0,

@@ -58,5 +58,5 @@ def divergences(moments: Tensor, objects: Tensor | None, query: Tensor, tables: 
     """
     if objects is None:
         objects = torch.arange(len(tables[0]))
-    objects = objects[None] if objects.dim() == 1 else objects
+    objects = objects[None] if objects.ndim == 1 else objects
     return Divergences.apply(moments, objects, query, *tables)  # type: ignore[no-any-return, no-untyped-call]

@@ -30,7 +30,7 @@ def most_frequent(answers: Ids, entities: int, count: int) -> Ids:
 def draw_candidates(always: Ids, answers: Ids, entities: int, count: int, generator: np.random.Generator) -> Candidates:
     """Return the entities that are always there, the answers, and so many of the others, drawn.
 
-    Each that is drawn stands for as many of the others as there are for each, so that Σ count · exp(score) is, in the
+    If 8,000 others are left and 1,000 of them are drawn, each counts as eight, so that Σ count · exp(score) is, in the
     mean over all draws, the sum over all entities.
     """
     other = np.ones(entities, dtype=bool)

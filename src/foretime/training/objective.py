@@ -62,16 +62,16 @@ def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1
 
 
 def loss_each(
-    parts: list[Part], batches: list[Batch], weights: dict[str, float], samples: list[DrawnLoss | None] | None = None
+    parts: list[Part], batches: list[Batch], weights: dict[str, float], drawn: list[DrawnLoss | None] | None = None
 ) -> Loss:
     """Return Σ over the parts of weight · (loss + penalties), each part on its own batch (Eqs. 12–14).
 
     The loss of a part is the cross entropy among all entities, unless there is a loss for it against drawn ones.
     """
     losses = []
-    for part, batch, sampled in zip(parts, batches, samples or [None] * len(parts), strict=True):
+    for part, batch, own in zip(parts, batches, drawn or [None] * len(parts), strict=True):
         prefix = f"{part.name}_" if part.name else ""
-        losses.append(_loss(part.model, batch, weights, part.weight, prefix, sampled))
+        losses.append(_loss(part.model, batch, weights, part.weight, prefix, own))
     named = {name: value for loss in losses for name, value in loss.named.items()}
     return Loss(torch.stack([loss.total for loss in losses]).sum(), named)
 
@@ -102,13 +102,13 @@ def _loss(
     weights: dict[str, float],
     part_weight: float = 1.0,
     prefix: str = "",
-    sampled: DrawnLoss | None = None,
+    drawn: DrawnLoss | None = None,
 ) -> Loss:
     weight = part_weight * batch.scale
-    if sampled is None:
+    if drawn is None:
         total = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects, weight)
     else:
-        total = weight * sampled(model, batch)
+        total = weight * drawn(model, batch)
     named = {f"{prefix}loss": total.detach() / weight}
     for name, penalty in model.penalties(batch.questions, batch.objects).items():
         named[prefix + name] = penalty.detach()

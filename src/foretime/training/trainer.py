@@ -127,8 +127,8 @@ class Trainer:
         ]
         with products_in(self.config.training.precision):
             if self.config.training.softmax == "each":
-                samples = [self._drawn_loss(part, number, step) for number, part in enumerate(parts)]
-                loss = loss_each(parts, batches, self.config.penalties, samples)
+                drawn = [self._drawn_loss(part, number, step) for number, part in enumerate(parts)]
+                loss = loss_each(parts, batches, self.config.penalties, drawn)
             else:
                 loss = loss_joint(self.model, batches[0], self.config.penalties)
         self.optimizer.zero_grad(set_to_none=True)
