@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 import safetensors.torch
 
-from foretime.training import Listener, RunFolder
+from foretime.config import Config
+from foretime.data.dataset import Dataset
+from foretime.training import Interrupted, Listener, RunFolder, create_run, resume, train
 
 
 class StopAfter(Listener):
@@ -26,3 +29,15 @@ def bytes_of(run: Path) -> dict[str, bytes]:
             found[f"{name}.{key}"] = value.numpy().tobytes()
     trace = [{k: v for k, v in line.items() if k != "seconds"} for line in RunFolder(run).trace()]
     return {**found, "trace": repr(trace).encode()}
+
+
+def check_resumes(graph: Dataset, config: Config, folder: Path, stops: tuple[int, ...] = (0, 3, 4)) -> Path:
+    """Assert that a run which is stopped after so many steps, again and again, ends as one that is not; return it."""
+    whole = train(graph, config, folder / "whole").path
+    broken = create_run(graph, config, folder / "broken").path
+    for steps in stops:
+        with pytest.raises(Interrupted):
+            resume(broken, StopAfter(steps))
+    resume(broken)
+    assert bytes_of(broken) == bytes_of(whole)
+    return broken

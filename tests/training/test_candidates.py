@@ -15,13 +15,13 @@ from foretime.data.dataset import Dataset
 from foretime.data.facts import Events
 from foretime.errors import ConfigError
 from foretime.models import MODELS, Queries, Sizes, build_model
-from foretime.training import Interrupted, complete_config, create_run, resume, train
+from foretime.training import complete_config, create_run, train
 from foretime.training.batches import QuestionPool
 from foretime.training.candidates import SampledSoftmax, draw_candidates, most_frequent
 from foretime.training.listeners import Listener
 from foretime.training.objective import loss_each
 from foretime.training.trainer import Trainer
-from interruptions import StopAfter, bytes_of
+from interruptions import bytes_of, check_resumes
 
 ENTITIES = 9
 
@@ -94,13 +94,7 @@ def test_one_score_against_one_that_stands_for_four_by_hand():
 
 def test_a_run_with_candidates_resumes_bit_for_bit(small_graph: Dataset, small_config: Config, tmp_path: Path):
     config = override(small_config, {"training.candidates": 10, "training.epochs": 2})
-    whole = train(small_graph, config, tmp_path / "whole").path
-    broken = create_run(small_graph, config, tmp_path / "broken").path
-    for steps in (0, 3, 4):
-        with pytest.raises(Interrupted):
-            resume(broken, StopAfter(steps))
-    resume(broken)
-    assert bytes_of(broken) == bytes_of(whole)
+    check_resumes(small_graph, config, tmp_path)
 
 
 def test_candidates_change_what_is_learned_unless_they_are_all(

@@ -18,7 +18,7 @@ from foretime.training.guidance import rules_for
 from foretime.training.listeners import Listener
 from foretime.training.settings import complete_config
 from foretime.training.trainer import new_model
-from interruptions import StopAfter, bytes_of
+from interruptions import check_resumes
 
 WEIGHTS = {"event_n3": 0.01, "event_smoothness": 0.01, "event_rules": 0.5, "commonsense_n3": 0.1}
 SETTINGS = {
@@ -106,14 +106,6 @@ def test_a_model_that_takes_no_rules_mines_none(world: Dataset):
 
 
 def test_a_resumed_guided_run_is_the_same_bit_for_bit(world: Dataset, tmp_path: Path):
-    from foretime.training import Interrupted, create_run, resume
-
     config = settings(**{"training.batch_size": 2000})
-    whole = train(world, config, tmp_path / "whole")
-    broken = create_run(world, config, tmp_path / "broken").path
-    for steps in (0, 1):
-        with pytest.raises(Interrupted):
-            resume(broken, StopAfter(steps))
-    resume(broken)
-    assert bytes_of(broken) == bytes_of(whole.path)
+    broken = check_resumes(world, config, tmp_path, stops=(0, 1))
     assert RunFolder(broken).rules_file.exists()
