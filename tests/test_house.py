@@ -14,7 +14,7 @@ import foretime
 
 SOURCE = Path(foretime.__file__).parent
 LAYERS = [
-    ("errors", "files"),
+    ("errors", "files", "caller"),
     ("config",),
     ("data",),
     ("rules",),

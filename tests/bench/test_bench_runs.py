@@ -15,12 +15,13 @@ from bench_files import write_list
 
 from foretime.bench import process, running
 from foretime.bench.declared import BenchList, read_list
-from foretime.bench.process import only_here
+from foretime.bench.process import is_held, only_here
 from foretime.bench.provenance import provenance, provenance_of
 from foretime.bench.rows import Ending, read_rows
 from foretime.bench.running import run_list, standings
 from foretime.config import Config, override
 from foretime.training import RunFolder
+from foretime.training.conclusion import progress_of
 
 TWO = """
 [[run]]
@@ -66,7 +67,9 @@ def test_a_result_has_everything_that_a_table_needs(finished):
 def test_a_run_that_fails_is_noted_and_the_others_go_on(finished):
     bench, told = finished
     broken = read_rows(bench.results)[0]
-    assert (broken["status"], broken["note"], broken["test"]) == ("failed", "exit code 2", None)
+    missing = bench.path.parent / "no-such-graph.tsv"
+    assert (broken["status"], broken["test"]) == ("failed", None)
+    assert broken["note"].startswith(f"{missing}: ")  # what the training itself has said
     assert [standing.state for standing in standings(bench)] == ["failed", "done"]
     assert "1 of 2: broken-0: failed, " in told[1]
 
@@ -123,6 +126,22 @@ def test_interrupted_then_over_budget_then_finished(tmp_path: Path):
     assert (third["status"], third["epochs"], len(third["curve"])) == ("finished", 300, 300)
     assert third["curve"][: len(first["curve"])] == first["curve"]
     assert third["seconds"] > second["seconds"]
+
+
+def test_a_training_misses_a_caller_that_was_killed(tmp_path: Path):
+    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=100_000))
+    folder = bench.folder(bench.planned[0])
+    process = bench_process(bench.path)
+    wait_for_an_epoch(folder / "trace.jsonl")
+    assert is_held(folder)
+    process.kill()
+    process.communicate(timeout=300)
+    limit = time.monotonic() + 60
+    while is_held(folder):
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+    assert [standing.state for standing in standings(bench)] == ["to go on"]
+    assert progress_of(folder / "last.safetensors").epoch >= 1  # it has saved its state before it stopped
 
 
 def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_path: Path):

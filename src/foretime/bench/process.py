@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from foretime.bench.rows import Ending
+from foretime.caller import FaultPipe
 from foretime.config import Config, config_text
 from foretime.files import write_text
 from foretime.training import RunFolder
@@ -27,19 +28,21 @@ def train_in_process(config: Config, folder: Path, lock: int, seconds: float = 0
     `lock` is that of `only_here`. A training that is out of time or interrupted saves its state first. One whose model
     is trained is let through: a second stage and the ranking are before it.
     """
-    with _terminated_as_interrupted():
+    with _terminated_as_interrupted(), FaultPipe() as faults:
         began = time.monotonic()
         child = subprocess.Popen(
             [sys.executable, "-m", "foretime", "train", *_words(config, folder)],
             stdout=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C comes here, and goes on to the training once
-            pass_fds=[lock],
-            env=_environment(config),
+            pass_fds=[lock, faults.descriptor],
+            env=_environment(config) | faults.environment(),
         )
         status = _wait(child, folder, seconds)
         spent = time.monotonic() - began
+        told = faults.fault()
     if status == "ended":
-        return Ending("finished", spent) if child.returncode == 0 else Ending("failed", spent, _fault(child, folder))
+        done = child.returncode == 0
+        return Ending("finished", spent) if done else Ending("failed", spent, _fault(child, folder, told))
     return Ending("over budget" if status == "over budget" else "interrupted", spent)
 
 
@@ -83,8 +86,8 @@ def _stop(child: subprocess.Popen[bytes], status: str) -> str:
         return "ended" if child.returncode == 0 else status
 
 
-def _fault(child: subprocess.Popen[bytes], folder: Path) -> str:
-    how = f"killed by signal {-child.returncode}" if child.returncode < 0 else f"exit code {child.returncode}"
+def _fault(child: subprocess.Popen[bytes], folder: Path, told: str) -> str:
+    how = f"killed by signal {-child.returncode}" if child.returncode < 0 else told or f"exit code {child.returncode}"
     return f"{how}; foretime train --resume {folder} goes on" if RunFolder(folder).config_file.exists() else how
 
 
@@ -92,7 +95,7 @@ def _fault(child: subprocess.Popen[bytes], folder: Path) -> str:
 def only_here(folder: Path) -> Iterator[int | None]:
     """Hold the lock of a run folder and give it, or nothing if another process has it.
 
-    A training that has outlived its caller still holds it.
+    A training that has outlived its caller still holds it, until it has missed it and saved its state.
     """
     path = _lock_file(folder)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from foretime import __version__
+from foretime.caller import tell_fault
 from foretime.cli.bench import bench_app
 from foretime.cli.bench_audit import audit
 from foretime.cli.compare import compare
@@ -92,8 +93,7 @@ def main() -> None:
         typer.echo(stopped, err=True)
         sys.exit(STOPPED)
     except ForetimeError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+        _fail(str(error))
     except BrokenPipeError:
         # the reader of our output, such as head, has seen enough
         sys.stderr.close()
@@ -101,5 +101,13 @@ def main() -> None:
     except OSError as error:
         # a full disk, a folder that may not be written
         place = f"{error.filename}: " if error.filename else ""
-        typer.echo(f"error: {place}{error.strerror or error}", err=True)
-        sys.exit(2)
+        _fail(f"{place}{error.strerror or error}")
+    except Exception as error:
+        tell_fault(f"{type(error).__name__}: {error}")
+        raise
+
+
+def _fail(text: str) -> NoReturn:
+    typer.echo(f"error: {text}", err=True)
+    tell_fault(text)
+    sys.exit(2)

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from foretime.caller import caller_is_gone
 from foretime.cli.tables import error_console as console
 from foretime.training.listeners import Listener, Plan
 
@@ -94,8 +95,8 @@ class TerminalProgress(Listener):
         self._handlers.clear()
 
     def stop_wanted(self) -> bool:
-        """Whether a signal has come."""
-        return self._stop
+        """Whether a signal has come, or who has started this training is gone."""
+        return self._stop or caller_is_gone()
 
     def _on_signal(self, number: int, _frame: object) -> None:
         if self._stop:
