@@ -119,7 +119,7 @@ class TrainingConfig(Section):
     in the paper; `joint`: one softmax over the weighted sum of all terms."""
     ends: Literal["alike", "apart"] = "alike"
     """Under which predicates a model with time learns the two ends of an interval: `alike` under that of the fact,
-    `apart` under two, what begins under one and what ends under the other. Facts at one time have no ends."""
+    `apart` under two, what begins under one and what ends under the other. A graph without intervals has no ends."""
     valid_every: int = Field(default=5, ge=1)
     """Epochs between two evaluations on valid."""
     patience: int = Field(default=3, ge=1)

@@ -89,6 +89,8 @@ def test_the_default_weights_name_the_penalties(model: Model):
 
 
 def test_doubling_a_penalty_weight_changes_the_loss(model: Model):
+    if not model.default_penalties:
+        pytest.skip("it has no penalties")
     events = random_events()
     batches = [QuestionPool(events, part.model.uses_time).batch(torch.arange(20).numpy()) for part in model.parts()]
     weights = dict.fromkeys(model.default_penalties, 0.1)
@@ -99,10 +101,8 @@ def test_doubling_a_penalty_weight_changes_the_loss(model: Model):
 
 
 def test_every_weight_gets_a_gradient(model: Model):
-    queries = all_queries()
     batch = QuestionPool(random_events(), model.uses_time).batch(torch.arange(20).numpy())
     loss_joint(model, batch, dict.fromkeys(model.default_penalties, 0.1)).total.backward()
-    assert len(queries.subject)
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
 
 

@@ -1,7 +1,8 @@
 """Every model's formula, on weights set by hand that a reader can redo on paper.
 
 Rank 1: an embedding is one complex number, written here as (real, imaginary), one real number, or one of four parts.
-Rank 2, in the models that measure distances of real vectors: a point of the plane.
+Rank 2, in the models that measure distances of real vectors: a point of the plane; elsewhere two numbers, their real
+parts first.
 """
 
 import math
@@ -18,9 +19,9 @@ SIZES = Sizes(entities=3, predicates=2, times=2)
 QUERY = Queries(torch.tensor([0]), torch.tensor([1]), torch.tensor([1]))
 
 
-def build(name: str, **options: float | str) -> Model:
+def build(name: str, times: int = 2, **options: float | str) -> Model:
     config = ModelConfig(name=name, **{"rank": 1, **options})
-    return build_model(config, SIZES, torch.Generator().manual_seed(0))
+    return build_model(config, SIZES._replace(times=times), torch.Generator().manual_seed(0))
 
 
 def set_weights(table: torch.nn.Parameter, rows: list[tuple[float, ...]]) -> None:
@@ -141,6 +142,16 @@ def test_quate_turns_the_subject_by_a_quaternion_of_length_one():
     assert model.penalties(QUERY, torch.tensor([1]))["n3"].item() == pytest.approx(8.0 + 1.0)
 
 
+def test_quate_makes_every_number_of_a_predicate_one_of_length_one():
+    model = build("quate", rank=2)
+    # two quaternions each, their real parts first, then those of i, j and k: s = 1 + 2i + 3j + 4k and 3
+    set_weights(model.entities, [(1, 3, 2, 0, 3, 0, 4, 0), (1, 1, 0, 1, 0, 0, 0, 1), (0, 0, 1, 0, 1, 0, 1, 5)])
+    set_weights(model.predicates, [(9,) * 8, (0, 1, 2, 2, 0, 2, 0, 0)])
+    # p = 2i and 1 + 2i + 2j, of the lengths 2 and 3; s ⊗ p/|p| = -2 + i + 4j - 3k, as above, and 1 + 2i + 2j; with s
+    # itself 0 + 3, with 1 and 1 + i + k: -2 + 3, with i + j + k and 5k: 2 + 0
+    assert model.score_objects(QUERY)[0].tolist() == pytest.approx([3.0, 1.0, 2.0], abs=1e-6)
+
+
 def test_tero_turns_subject_and_object_by_the_time():
     model = build("tero")
     set_entities(model)
@@ -192,11 +203,11 @@ def test_telm_scores_the_scalar_part_of_the_geometric_product():
 
 
 def test_telm_wants_neighbouring_times_a_learned_step_apart():
-    model = build("telm")
-    set_weights(model.times, [(1, 1, 1, 1), (3, 3, 3, 3)])
+    model = build("telm", times=3)
+    set_weights(model.times, [(1, 1, 1, 1), (3, 3, 3, 3), (5, 4, 4, 4)])
     set_weights(model.step, [(1, 1, 1, 1)])
-    # 2 - 1 in each of four parts: a modulus of 2, cubed
-    assert model.penalties(QUERY, torch.tensor([2]))["smoothness"].item() == pytest.approx(8.0)
+    # beyond the step: 1 in each of four parts, a modulus of 2, and then 1 in one part; the mean of 8 and 1
+    assert model.penalties(QUERY, torch.tensor([2]))["smoothness"].item() == pytest.approx(4.5)
 
 
 def test_n3_is_the_sum_of_cubed_moduli():
@@ -205,12 +216,53 @@ def test_n3_is_the_sum_of_cubed_moduli():
     set_weights(model.predicates, [(9, 9), (0, -1)])
     # |3 + 4i|³ + |-i|³ + |2i|³ = 125 + 1 + 8
     assert model.penalties(QUERY, torch.tensor([2]))["n3"].item() == pytest.approx(134.0)
+    # of two questions, the second about i, the mean: 1 + 1 + 8 = 10
+    both = Queries(*(torch.tensor(ids) for ids in ([0, 1], [1, 1], [1, 1])))
+    assert model.penalties(both, torch.tensor([2, 2]))["n3"].item() == pytest.approx((134.0 + 10.0) / 2)
+    # two complex numbers, 3 + 4i and i; two of four parts, (1, 1, 1, 1) and (0, 0, 2, 0)
+    assert cubed_moduli(torch.tensor([[3.0, 0.0, 4.0, 1.0]]), parts=2).item() == pytest.approx(125.0 + 1.0)
+    four = torch.tensor([[1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0]])
+    assert cubed_moduli(four, parts=4).item() == pytest.approx(8.0 + 8.0)
+
+
+def test_n3_takes_the_predicate_at_its_time():
+    entities = [(3, 4), (9, 9), (0, 1)]  # |s|³ = 125 and |o|³ = 1
+    model = build("tcomplex")
+    set_weights(model.entities, entities)
+    set_weights(model.predicates, [(9, 9), (2, 0)])
+    set_weights(model.times, [(9, 9), (0, 1)])
+    assert model.penalties(QUERY, torch.tensor([2]))["n3"].item() == pytest.approx(125.0 + 8.0 + 1.0)  # p·t = 2i
+
+
+def test_n3_of_tntcomplex_and_of_the_events_of_lcge_takes_both_predicates():
+    plain, whole = build("tntcomplex"), build("lcge")
+    for model in (plain, whole.event):
+        set_weights(model.entities, [(3, 4), (9, 9), (0, 1)])
+        set_weights(model.timed_predicates, [(9, 9), (2, 0)])
+        set_weights(model.lasting_predicates, [(9, 9), (0, 3)])
+        set_weights(model.times, [(9, 9), (0, 1)])
+    set_weights(whole.commonsense.entities, [(0, 2), (9, 9), (1, 0)])
+    set_weights(whole.commonsense.predicates, [(9, 9), (0, 3)])
+    found = plain.penalties(QUERY, torch.tensor([2])), whole.penalties(QUERY, torch.tensor([2]))
+    # |3 + 4i|³ + |2i|³ + |3i|³ + |i|³
+    assert found[0]["n3"].item() == found[1]["event_n3"].item() == pytest.approx(125.0 + 8.0 + 27.0 + 1.0)
+    assert found[1]["commonsense_n3"].item() == pytest.approx(8.0 + 27.0 + 1.0)
+
+
+def test_n3_of_telm_is_of_multivectors():
+    model = build("telm")
+    set_weights(model.entities, [(1, 1, 1, 1), (9, 9, 9, 9), (0, 0, -2, 0)])
+    set_weights(model.predicates, [(9, 9, 9, 9), (0, 1, 0, 0)])
+    set_weights(model.times, [(9, 9, 9, 9), (0, 0, 3, 0)])
+    # the moduli are 2, 3 for p·t = 3e₁e₂, and 2
+    assert model.penalties(QUERY, torch.tensor([2]))["n3"].item() == pytest.approx(8.0 + 27.0 + 8.0)
 
 
 def test_smoothness_is_the_mean_cubed_distance_of_neighbouring_times():
-    model = build("tcomplex")
-    set_weights(model.times, [(1, 1), (1, 3)])
-    assert model.penalties(QUERY, torch.tensor([2]))["smoothness"].item() == pytest.approx(8.0)
+    model = build("tcomplex", times=3)
+    set_weights(model.times, [(1, 1), (1, 3), (1, 4)])
+    # |2i|³ = 8 and |i|³ = 1
+    assert model.penalties(QUERY, torch.tensor([2]))["smoothness"].item() == pytest.approx(4.5)
 
 
 def test_the_gradient_of_n3_is_that_of_its_formula():

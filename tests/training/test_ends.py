@@ -13,6 +13,7 @@ from foretime.data.facts import UNKNOWN, Facts
 from foretime.evaluation.ranking import score_questions
 from foretime.models import Queries
 from foretime.models.ends import end_queries
+from foretime.rules.rule import Rule, table_of
 from foretime.training import load_model, train
 from foretime.training.trainer import new_model
 
@@ -82,7 +83,31 @@ def test_rules_pull_the_same_predicates_and_evidence_is_the_same_at_an_end(relay
     )
     assert plain.abs().sum() > 0
     torch.testing.assert_close(plain, ending)
-    assert model.penalties(Queries(subject, torch.full((5,), 2), time), subject)["event_rules"] == 0
+
+
+def test_rules_pull_no_predicate_of_an_end(relay: Dataset, config: Config):
+    rules = table_of([Rule("follows", "pair", 0, (1,))])
+    model = new_model(
+        override(config, {"penalties.event_rules": 1.0}),
+        relay,
+        replace(rules, support=np.ones(1), body_count=np.full(1, 2.0)),
+    )
+    subject = torch.arange(5)
+    questions = Queries(subject, torch.full((5,), 2), torch.full((5,), 9))
+    model.penalties(questions, subject)["event_rules"].backward()
+    pulled = model.event.lasting_predicates.grad.abs().sum(1)
+    assert (pulled > 0).tolist() == [True, True, False, False]
+
+
+def test_commonsense_knows_no_ends(relay: Dataset, config: Config):
+    model, subject = new_model(config, relay), torch.arange(5)
+    began, ended = (Queries(subject, torch.full((5,), predicate), torch.full((5,), 9)) for predicate in (1, 3))
+    (event, commonsense), (event_at_end, commonsense_at_end) = (model.score_terms(asked) for asked in (began, ended))
+    assert len(model.commonsense.predicates) == 2
+    assert torch.equal(commonsense.scores, commonsense_at_end.scores)
+    assert not torch.equal(event.scores, event_at_end.scores)
+    first, second = (model.penalties(asked, subject)["commonsense_n3"] for asked in (began, ended))
+    assert torch.equal(first, second)
 
 
 @pytest.mark.parametrize(("ends", "least", "most"), [("apart", 0.9, 1.0), ("alike", 0.2, 0.8)])

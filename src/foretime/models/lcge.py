@@ -49,6 +49,25 @@ class EventPart(TNTComplEx):
         return self.lasting_predicates[: self.guide.predicates]
 
 
+class CommonsensePart(ComplEx):
+    """E2 (Eq. 11): ComplEx with concepts for entities. The time is masked, and so is which end of a fact is asked."""
+
+    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
+        one_end = sizes._replace(predicates=sizes.predicates // sizes.ends, ends=1)
+        super().__init__(one_end, options, generator)
+
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the term of ComplEx, the same at both ends."""
+        return super().score_terms(self._masked(queries), objects)
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return the penalties of ComplEx."""
+        return super().penalties(self._masked(queries), objects)
+
+    def _masked(self, queries: Queries) -> Queries:
+        return queries._replace(predicate=queries.predicate % len(self.predicates))
+
+
 class LCGE(Model):
     """LCGE: «Logic and Commonsense-Guided Temporal Knowledge Graph Completion», Niu and Li, AAAI 2023.
 
@@ -75,7 +94,7 @@ class LCGE(Model):
         small = options.model_copy(update={"rank": options.commonsense_rank or max(1, options.rank // 2)})
         self.commonsense_weight = options.commonsense_weight
         self.event = EventPart(sizes, options, generator)
-        self.commonsense = ComplEx(sizes, small, generator)
+        self.commonsense = CommonsensePart(sizes, small, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms `event` (E1) and, unless its weight is zero, `commonsense` (E2)."""
