@@ -17,9 +17,10 @@ from foretime.bench import process, running
 from foretime.bench.declared import BenchList, read_list
 from foretime.bench.process import is_held, only_here
 from foretime.bench.provenance import provenance, provenance_of
-from foretime.bench.rows import Ending, read_rows
+from foretime.bench.rows import Ending, read_rows, write_row
 from foretime.bench.running import run_list, standings
 from foretime.config import Config, override
+from foretime.errors import ConfigError
 from foretime.training import RunFolder
 from foretime.training.conclusion import progress_of
 
@@ -144,6 +145,65 @@ def test_a_training_misses_a_caller_that_was_killed(tmp_path: Path):
     assert progress_of(folder / "last.safetensors").epoch >= 1  # it has saved its state before it stopped
 
 
+def test_a_run_that_fails_takes_no_finished_result_away(tmp_path: Path):
+    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"'))
+    run_list(bench)
+    (before,) = read_rows(bench.results)
+    broken = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"\ndata = "evnts.tsv"'))
+    (row,) = run_list(broken)
+    assert row["status"] == "failed"
+    assert row["note"].startswith("evnts.tsv: ")
+    (kept,) = read_rows(bench.results)
+    assert kept.pop("attempt") == {name: row[name] for name in ("config_hash", "status", "seconds", "note")}
+    assert kept == before
+    found = bench_process(broken.path)
+    found.communicate(timeout=300)
+    assert found.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "budget", "state"),
+    [("over budget", 50.0, "over budget"), ("over budget", 70.0, "to go on"), ("interrupted", 50.0, "to go on"),
+     ("failed", 50.0, "failed")],
+)  # fmt: skip
+def test_an_attempt_beside_a_finished_result_stands_as_it_was_left(
+    finished, tmp_path: Path, status: str, budget: float, state: str
+):
+    planned = replace(finished[0].planned[1], hash="0" * 16)
+    bench = replace(
+        finished[0], planned=(planned,), results=tmp_path / "results.jsonl", seconds_per_run=budget, runs=tmp_path
+    )
+    shutil.copyfile(finished[0].results, bench.results)
+    kept = read_rows(bench.results)[1]
+    write_row(bench.results, {**kept, "config_hash": planned.hash, "status": status, "seconds": 60.0, "test": None})
+    row = read_rows(bench.results)[1]
+    assert {name: value for name, value in row.items() if name != "attempt"} == kept
+    standing = standings(bench)[0]
+    assert (standing.state, standing.row) == (state, None)
+    assert standing.seconds == (0.0 if state == "over budget" else 60.0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        ('results = "{folder}/small.toml/x.jsonl"', "results: cannot write in .*small.toml: .*; name another place in"),
+        (
+            'runs = "{folder}/small.toml"',
+            "runs: cannot write in .*small.toml: File exists; name another place in",
+        ),
+        ('results = "{folder}"', "results = .*: is a folder; name a file in it"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_trained(tmp_path: Path, budget: str, told: str):
+    path = write_list(tmp_path, '[[run]]\nconfig = "small.toml"')
+    key, value = budget.format(folder=tmp_path).split(" = ")
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(key)]
+    path.write_text("\n".join([lines[0], f"{key} = {value}", *lines[1:]]), encoding="utf-8")
+    with pytest.raises(ConfigError, match=told):
+        run_list(read_list(path))
+    assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
+
+
 def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_path: Path):
     entry, rows, folders = '[[run]]\nconfig = "small.toml"', {}, {}
     for epochs in (2, 3, 5):
@@ -170,6 +230,7 @@ def test_a_shorter_run_on_another_graph_is_not_gone_on_with(tmp_path: Path):
     lines = (tmp_path / "events.tsv").read_text(encoding="utf-8").splitlines()
     (folder / "events.tsv").write_text("\n".join(lines[:150]) + "\n", encoding="utf-8")
     bench = read_list(write_list(tmp_path, f'{entry}\ndata = "{folder}/events.tsv"', epochs=3))
+    bench.results.unlink()  # or the run would be skipped for it
     (row,) = run_list(bench)
     assert (row["status"], row["tested_before"]) == ("finished", [])
     assert row["data_fingerprint"] == RunFolder(bench.folder(bench.planned[0])).dataset().fingerprint()
@@ -189,6 +250,8 @@ def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp
         "1 of 1: small-7: another graph, skipped: what is there is of a graph that had this name; "
     )
     assert other.results.read_bytes() == before
+    changed = replace(other, planned=(replace(other.planned[0], hash="0" * 16),))  # and its configuration too
+    assert [standing.state for standing in standings(changed)] == ["another graph"]
     other.results.unlink()  # the folder is there still
     assert standings(other)[0].state == "another graph"
 
@@ -257,9 +320,9 @@ def test_the_budget_counts_what_a_killed_call_has_spent(finished, tmp_path: Path
     bench = replace(finished[0], planned=finished[0].planned[1:])
     folder = bench.folder(bench.planned[0])
     trained = RunFolder(folder).report()["training_seconds"]
-    assert running._spent(None, folder) == pytest.approx(trained, abs=0.06)
-    assert running._spent({"seconds": 1000.0}, folder) == 1000.0
-    assert running._spent(None, tmp_path / "nothing") == 0.0
+    assert running._spent(0.0, folder) == pytest.approx(trained, abs=0.06)
+    assert running._spent(1000.0, folder) == 1000.0
+    assert running._spent(0.0, tmp_path / "nothing") == 0.0
 
 
 @pytest.mark.parametrize(

@@ -51,18 +51,25 @@ def test_threads_of_a_list_go_before_those_of_a_configuration_and_train_the_same
     assert own.hash == listed.planned[0].hash == asked.hash
 
 
+ONE = '[[run]]\nconfig = "small.toml"\n'
 FAULTS = {
     '[[run]]\nconfig = "none.toml"\n[[run]]\nconfig = "neither.toml"': r"list\.toml: run 1: config = 'none\.toml': "
     r"there is no file .*none\.toml; write it, or take the run out of the list\n.*run 2: config = 'neither\.toml'",
-    '[[run]]\nconfg = "small.toml"': r"list\.toml: unknown key run\.0\.confg",
-    '[[run]]\nconfig = "small.toml"\nseeds = []': r"run\.0\.seeds = \[\]: should have at least 1 item",
-    '[[run]]\nconfig = "small.toml"\nvariant = "a b"': r"run\.0\.variant = 'a b': should match pattern",
+    '[[run]]\nconfg = "small.toml"': r"list\.toml: run 1: config is missing; write it\n.*run 1: unknown key confg; did",
+    '[[run]]\nconfig = "small.toml"\nseeds = []': r"run 1: seeds = \[\]: should have at least 1 item",
+    '[[run]]\nconfig = "small.toml"\nvariant = "a b"': r"run 1: variant = 'a b': should match pattern",
     '[[runs]]\nconfig = "small.toml"': r"list\.toml: run is missing; write it\n.*unknown key runs; did you mean 'run'",
     '[[run]]\nconfig = "small.toml"\nsettings = { "model.rnk" = 3 }': r"list\.toml: run 1: unknown key model\.rnk",
     '[[run]]\nconfig = "small.toml"\nsettings = { "training.seed" = 3 }': r"training\.seed is .*; write seeds = \[3\]",
     '[[run]]\nconfig = "small.toml"\ndata = "a"\nsettings = { "data.path" = "b" }': r"run 1: data\.path is among",
     '[[run]]\nconfig = "small.toml"\nsettings = { epochs = 3 }': "run 1: 'epochs' is not a setting",
     '[[run]]\nconfig = "small.toml"\n[[run]]\nconfig = "small.toml"': "two runs are called small-0; give one of them",
+    ONE + '[[run]]\nconfig = "small.toml"\nseed = 1': r"run 2: unknown key seed; did you mean 'seeds'",
+    ONE + "seeds = [0, 1, 0]": r"run 1: seeds = \[0, 1, 0\]: a seed is there twice; each makes one run",
+    ONE + "seeds = [true]": r"run 1: seeds\.0 = True: should be a valid integer",
+    ONE + "seeds = [99999999999999]": r"run 1: seeds\.0 = 99999999999999: should be less than",
+    ONE + 'name = "../away"': r"run 1: name = '\.\./away': should match pattern",
+    ONE + "settings = { model.rank = 3 }": 'run 1: settings: model is a table; write "model.rank" = 3, with the quotes',
     "": r"list\.toml: run is missing; write it",
     "[[run]": r"list\.toml: not valid TOML",
 }
@@ -86,7 +93,7 @@ def test_other_faults_of_lists(tmp_path: Path):
 
 
 def test_the_committed_list_has_the_thirteen_models_and_the_ablation():
-    entries = read_sections(PAPER).run
+    _, entries = read_sections(PAPER)
     plain = [f"{data}-{model}-0" for data in ("icews14", "wikidata12k") for model in THIRTEEN]
     names = [name for entry in entries for name in run_names(entry)]
     large = [f"icews05-15-{model}-0" for model in ("tcomplex", "tntcomplex", "telm", "lcge", "lcge-evidence")]

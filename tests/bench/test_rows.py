@@ -19,6 +19,9 @@ from foretime.training import RunFolder
 ROOT = Path(__file__).parents[2]
 
 
+RISE = [0.01 * step for step in range(1, 11)]
+
+
 def points(*values: float) -> list[Point]:
     return [Point(place, 10.0 * place, value) for place, value in enumerate(values, start=1)]
 
@@ -28,7 +31,11 @@ def test_a_curve_has_converged_if_its_last_quarter_brought_little():
     assert has_converged(points(0.1, 0.3, 0.4, 0.4015), False) is True
     assert has_converged(points(0.1, 0.3, 0.4, 0.2), False) is True
     assert has_converged(points(0.1, 0.3, 0.4), False) is None
-    assert has_converged(points(0.1), True) is True
+    # out of patience: after little, after much and too soon, after much and late enough, and after nothing to judge by
+    assert has_converged(points(0.1, 0.3, 0.4, 0.4015, 0.4), True) is True
+    assert has_converged(points(*RISE, 0.09), True) is False
+    assert has_converged(points(*RISE, 0.09, 0.09, 0.09), True) is True
+    assert has_converged(points(0.1), True) is None
     assert has_converged(points(0.02, 0.05, 0.051, 0.052), False) is False  # little for others, much for such a model
     assert last_gain(points(0.1, 0.3, 0.4, 0.41)) == pytest.approx(0.01)
     assert curve_of([{"epoch": 1, "seconds": 2.0}, {"epoch": 2, "seconds": 4.0, "valid_mrr": 0.5}]) == [(2, 4.0, 0.5)]
@@ -54,10 +61,27 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
     half = json.dumps({key: value for key, value in result("a", 0.5).items() if key != "parameters"})
     for bad in ("{", "[]", '{"name": "a"}', '{"name": "a", "config_hash": "b", "status": "failed"}', half):
         path.write_text(json.dumps(result("a", 0.5)) + "\n" + bad + "\n", encoding="utf-8")
-        with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench; mend the line"):
+        with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench \(.+\); mend the line"):
             read_rows(path)
     path.write_bytes(json.dumps(result("a", 0.5)).encode() + b"\n\xff\xfe\n")
     with pytest.raises(DataError, match=r"results\.jsonl:2: not a result of foretime bench"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"curve": 5}, "curve"), ({"curve": [[1]]}, "curve.0.1"), ({"test": "x"}, "test"),
+        ({"seconds": None}, "seconds"),
+        ({"test": {"mrr": 0.1}}, "test.hits"), ({"parameters": None}, "parameters"), ({"earlier": None}, "earlier"),
+        ({"commit": 5}, "commit"), ({"data": "a/b"}, "data"), ({"status": "done"}, "status"),
+        ({"test": {"mrr": float("nan"), "hits": {}}}, "test.mrr"),
+    ],
+)  # fmt: skip
+def test_a_line_of_another_shape_is_named_with_its_place(tmp_path: Path, changes: dict[str, object], place: str):
+    path = tmp_path / "results.jsonl"
+    path.write_text("\n".join(["", json.dumps(result("a", 0.5)), json.dumps(result("a", 0.5, **changes))]), "utf-8")
+    with pytest.raises(DataError, match=rf"results\.jsonl:3: not a result of foretime bench \({re.escape(place)}: "):
         read_rows(path)
 
 
@@ -67,19 +91,27 @@ def test_a_result_tells_what_else_was_ranked_on_test_in_its_place(tmp_path: Path
         row = result("run-0", 0.5, config_hash=config_hash, **({} if tested else {"test": None, "status": "failed"}))
         write_row(path, row)
         told.append(read_rows(path)[0].get("earlier", []))
-    assert told == [[], ["a"], ["a"], ["a", "b"], ["a", "b"], ["b", "d"]]
+    assert told == [[], ["a"], ["a"], ["a"], ["a", "b"], ["b", "d"]]
     write_row(path, result("run-0", 0.6, config_hash="e", epochs=40, tested_before=[30], earlier=["a"]))  # it went on
     assert read_rows(path)[0]["earlier"] == ["b", "d", "a"]
     write_row(path, result("run-0", 0.6, config_hash="f"))
     assert read_rows(path)[0]["earlier"] == ["b", "d", "a", "e"]
 
 
-def test_an_interrupted_run_leaves_a_finished_result_in_its_place(tmp_path: Path):
+def test_what_was_ranked_on_the_test_of_another_graph_is_not_counted(tmp_path: Path):
+    path = tmp_path / "results.jsonl"
+    for config_hash, graph in (("a", "one"), ("b", "one"), ("c", "two"), ("d", "two")):
+        write_row(path, result("run-0", 0.5, config_hash=config_hash, data_fingerprint=graph))
+    assert read_rows(path)[0]["earlier"] == ["c"]
+
+
+def test_a_finished_result_stays_until_another_one_is_finished(tmp_path: Path):
     path, kept = tmp_path / "results.jsonl", []
-    for number, status in enumerate(("interrupted", "interrupted", "finished", "interrupted", "failed")):
+    statuses = ("interrupted", "failed", "finished", "interrupted", "failed", "over budget", "finished")
+    for number, status in enumerate(statuses):
         write_row(path, result("a", 0.5, status=status, seed=number))
         kept += [row["seed"] for row in read_rows(path)]
-    assert kept == [0, 1, 2, 2, 4]
+    assert kept == [0, 1, 2, 2, 2, 2, 6]
 
 
 def test_results_that_are_written_side_by_side_are_all_kept(tmp_path: Path):
@@ -116,6 +148,11 @@ def test_two_runs_do_not_take_one_place_among_the_results(small_run: Path, tmp_p
     ((row, old),) = add_finished(results, [RunFolder(small_run)])
     assert (row["name"], old["config_hash"]) == ("small-0", "ab")
     assert add_finished(results, [RunFolder(small_run)]) == [(row, None)]
+    with pytest.raises(ConfigError, match=r"--variant 'a\|b': a variant is made of letters, digits, \+ and -, as -TIS"):
+        add_finished(results, [RunFolder(small_run)], variant="a|b")
+    (copy / "made.json").write_text(json.dumps({"commit": "d" * 40}), encoding="utf-8")  # a list has begun it
+    ((row, _),) = add_finished(results, [RunFolder(copy)], name="begun")
+    assert row["commit"] == "d" * 40
 
 
 def test_the_printed_figures_are_all_there():
@@ -264,6 +301,10 @@ def test_a_page_of_no_results_is_not_written(tmp_path: Path):
     assert not (tmp_path / "page.md").exists()
 
 
+def curve(*values: float) -> list[list[float]]:
+    return [list(point) for point in points(*values)]
+
+
 def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
     rows = [result("a-0", 0.4, seedless_hash="s"), result("b-0", 0.6, seedless_hash="s")]
     (line,) = lines_of(rows)
@@ -273,7 +314,10 @@ def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
     for changes, told in (
         ({"filter": "points"}, "filter `points`"),
         ({"ends": "alike"}, "filter `exact`"),
-        ({"epochs": 20}, "stopped as valid had not become better"),
+        ({"epochs": 11, "curve": curve(*RISE, 0.09)}, "stopped as valid had not become better in 1 evaluation;"),
+        ({"epochs": 13, "curve": curve(*RISE, 0, 0, 0)}, "in 3 evaluations, after a rise of 0.010 in its last quarter"),
+        ({"status": "failed", "test": None, "earlier": ["aa"]}, "test not ranked; ranked on test in 1 earlier"),
+        ({"status": "failed", "test": None, "tested_before": [9]}, "not ranked; ranked on test after 9 epochs too"),
         ({"tested_before": [10, 20]}, "ranked on test after 10 and 20 epochs too"),
         ({"earlier": ["aa"]}, "ranked on test in 1 earlier configuration too"),
         ({"earlier": ["aa", "bb"]}, "ranked on test in 2 earlier configurations too"),

@@ -8,6 +8,8 @@ SHARE, LEAST_GAIN, LEAST_SHARE = 0.75, 0.002, 0.01
 """A curve has converged if the last quarter of its evaluations has brought less than this MRR, and less than this share
 of the best one: what a weak model gains is small too."""
 EVALUATIONS_AT_LEAST = 4
+EVALUATIONS_WITHOUT_GAIN = 3
+"""A curve that stopped as valid had not become better has converged if it rose little, or was given so many more."""
 
 
 class Point(NamedTuple):
@@ -33,7 +35,17 @@ def last_gain(curve: list[Point]) -> float | None:
 
 def has_converged(curve: list[Point], out_of_patience: bool) -> bool | None:
     """Return whether a finished training had nothing more to gain by its own curve; nothing if that cannot be said."""
-    gain = last_gain(curve)
-    if out_of_patience:
+    if out_of_patience and evaluations_since_best(curve) >= EVALUATIONS_WITHOUT_GAIN:
         return True
+    return is_flat(curve)
+
+
+def is_flat(curve: list[Point]) -> bool | None:
+    """Return whether the last quarter has brought next to nothing; nothing where there are too few evaluations."""
+    gain = last_gain(curve)
     return None if gain is None else gain < min(LEAST_GAIN, LEAST_SHARE * max(point.mrr for point in curve))
+
+
+def evaluations_since_best(curve: list[Point]) -> int:
+    """Return how many evaluations came after the best one."""
+    return len(curve) - 1 - max(range(len(curve)), key=lambda place: curve[place].mrr)

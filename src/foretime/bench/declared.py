@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -14,6 +15,9 @@ from foretime.config import Config, Section, check_section, read_config
 from foretime.errors import ConfigError
 from foretime.training import changed_config
 from foretime.training.identity import config_hash
+
+VARIANT = r"^[\w+-]*$"
+Seed = Annotated[int, Field(ge=0, lt=2**32, strict=True)]
 
 
 class BudgetSection(Section):
@@ -38,21 +42,21 @@ class EntrySection(Section):
     """The configuration file, seen from the list."""
     data: str = ""
     """The data set; empty: that of the configuration."""
-    seeds: list[int] = Field(default=[0], min_length=1)
+    seeds: list[Seed] = Field(default=[0], min_length=1)
     """One run for each seed."""
-    name: str = ""
+    name: str = Field(default="", pattern=r"^[\w][\w .+-]*$|^$")
     """What the runs are called; empty: the name of the configuration file, and the variant."""
-    variant: str = Field(default="", pattern=r"^[\w+-]*$")
+    variant: str = Field(default="", pattern=VARIANT)
     """What this is of its model, as in the paper's Table 4: `-RGPR` or `-TIS`."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Other settings, by their dotted names."""
 
 
 class ListSection(Section):
-    """A whole list."""
+    """A whole list, its entries not yet looked at."""
 
     bench: BudgetSection = Field(default_factory=BudgetSection)
-    run: list[EntrySection] = Field(min_length=1)
+    run: list[dict[str, Any]] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,10 @@ def read_list(path: Path | str, only: list[str] | None = None, threads: int | No
     `threads` takes the place of the list's.
     """
     path = Path(path)
-    found = read_sections(path)
-    threads = found.bench.threads if threads is None else threads
-    entries = [(number, entry) for number, entry in enumerate(found.run, start=1) if _wanted(entry, only)]
-    names = [name for entry in found.run for name in run_names(entry)]
+    bench, listed = read_sections(path)
+    threads = bench.threads if threads is None else threads
+    entries = [(number, entry) for number, entry in enumerate(listed, start=1) if _wanted(entry, only)]
+    names = [name for entry in listed for name in run_names(entry)]
     idle = [pattern for pattern in only or [] if not any(fnmatch(name, pattern) for name in names)]
     if idle:
         raise ConfigError(f"{path}: no run matches {', '.join(idle)}; foretime bench status {path} names them")
@@ -102,13 +106,12 @@ def read_list(path: Path | str, only: list[str] | None = None, threads: int | No
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ConfigError(f"{path}: two runs are called {', '.join(twice)}; give one of them another name")
-    bench = found.bench
     return BenchList(
         path, Path(bench.runs), Path(bench.results), bench.seconds_per_run, bench.seconds_in_all, tuple(planned)
     )
 
 
-def read_sections(path: Path) -> ListSection:
+def read_sections(path: Path) -> tuple[BudgetSection, list[EntrySection]]:
     """Return what a list says, its configurations not yet looked at."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -120,7 +123,9 @@ def read_sections(path: Path) -> ListSection:
         raise ConfigError(f"{path}: cannot be read as a list: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
-    return check_section(ListSection, values, f"{path}: ")
+    found = check_section(ListSection, values, f"{path}: ")
+    entries = enumerate(found.run, start=1)
+    return found.bench, [check_section(EntrySection, entry, f"{path}: run {number}: ") for number, entry in entries]
 
 
 def _check_files(path: Path, entries: list[tuple[int, EntrySection]]) -> None:
@@ -156,7 +161,15 @@ def _plan(path: Path, number: int, entry: EntrySection, threads: int) -> list[Pl
 
 
 def _check_settings(place: str, entry: EntrySection) -> None:
-    """Raise `ConfigError` for a setting that something else in the list would overwrite."""
+    """Raise `ConfigError` for seeds and settings that would overwrite each other, and for settings in a table."""
+    if len(set(entry.seeds)) < len(entry.seeds):
+        raise ConfigError(f"{place}seeds = {entry.seeds}: a seed is there twice; each makes one run")
+    for key, value in entry.settings.items():
+        if isinstance(value, dict) and value:
+            name, inner = f"{key}.{next(iter(value))}", next(iter(value.values()))
+            raise ConfigError(
+                f'{place}settings: {key} is a table; write "{name}" = {json.dumps(inner)}, with the quotes'
+            )
     if "training.seed" in entry.settings:
         raise ConfigError(
             f"{place}training.seed is among the settings; write seeds = [{entry.settings['training.seed']}]"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from foretime.bench.curve import Point, evaluations_since_best, has_converged, is_flat, last_gain
 from foretime.bench.published import published
 from foretime.bench.rows import Row
 
@@ -88,27 +90,22 @@ def differences(line: Line) -> str:
     rows = line.finished
     if not rows:
         row = line.rows[0]
-        return "; ".join([*named, f"{row['status']} after {row['epochs']} epochs, test not ranked"])
+        ranked = _ranked_before(line.rows)
+        return "; ".join([*named, f"{row['status']} after {row['epochs']} epochs, test not ranked", *ranked])
     row, left = rows[0], len(line.rows) - len(rows)
     members = row.get("members", 1)
     ranks = f"{members} models of rank {row['rank']}" if members > 1 else f"rank {row['rank']}"
     rank = "" if row["model"] == "rules" else f"{ranks}, "  # rules have no embeddings
     rising = [other["last_gain"] or 0.0 for other in rows if other["converged"] is False]
-    # shorter runs that it went on from are told by their epochs
-    earlier = max(len(other.get("earlier", [])) - len(other.get("tested_before") or []) for other in rows)
+    stopped = [other for other in rows if other["epochs"] < other.get("planned_epochs", 0)]
     facts = {
         f"{rank}{span([other['epochs'] for other in rows])} epochs": True,
         f"still rising (+{max(rising, default=0.0):.3f} in its last quarter)": bool(rising),
         "too few evaluations to tell whether it has converged": any(other["converged"] is None for other in rows),
-        f"ranked on test after {' and '.join(map(str, row.get('tested_before') or []))} epochs too": bool(
-            row.get("tested_before")
-        ),
-        f"ranked on test in {earlier} earlier configuration{'s' if earlier > 1 else ''} too": earlier > 0,
+        **dict.fromkeys(_ranked_before(rows), True),
         f"{len(rows)} seeds": len(rows) > 1,
         f"{left} more not finished": left > 0,
-        "stopped as valid had not become better": any(
-            other["epochs"] < other.get("planned_epochs", 0) for other in rows
-        ),
+        _stop(stopped): bool(stopped),
         f"filter `{row['filter']}`": row["filter"] != "exact"
         or row.get("ends", "unknown" if line.data == "wikidata12k" else None) is not None,
         "starts and ends under predicates of their own": row.get("ends") == "apart",
@@ -119,6 +116,25 @@ def differences(line: Line) -> str:
     }
     remark = published().protocol.get(line.data, {}).get(line.model, "") if line.plain else ""
     return "; ".join([*named, *(text for text, holds in facts.items() if holds), *([remark] if remark else [])])
+
+
+def _stop(rows: list[Row]) -> str:
+    """Return how runs that were out of patience have stopped: a few evaluations say less than many."""
+    curves = [[Point(*point) for point in row["curve"]] for row in rows if row["curve"]]
+    fewest = min(map(evaluations_since_best, curves), default=0)
+    gains = [last_gain(curve) or 0.0 for curve in curves if has_converged(curve, True) and is_flat(curve) is False]
+    rise = f", after a rise of {max(gains):.3f} in its last quarter" if gains else ""
+    return f"stopped as valid had not become better in {fewest} evaluation{'s' if fewest > 1 else ''}{rise}"
+
+
+def _ranked_before(rows: Sequence[Row]) -> list[str]:
+    """Return how else test was ranked under the names of these results."""
+    shorter = rows[0].get("tested_before") or []
+    # shorter runs that it went on from are told by their epochs
+    earlier = max(len(row.get("earlier", [])) - len(row.get("tested_before") or []) for row in rows)
+    more = f"ranked on test in {earlier} earlier configuration{'s' if earlier > 1 else ''} too"
+    after = f"ranked on test after {' and '.join(map(str, shorter))} epochs too"
+    return [text for text, holds in ((after, bool(shorter)), (more, earlier > 0)) if holds]
 
 
 def span(values: list[int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 from foretime.bench.grouping import METRICS, Line, differences, lines_of, span
 from foretime.bench.published import Published, published
@@ -147,7 +148,7 @@ def _cost(lines: list[Line]) -> list[str]:
 def _plots(plots: dict[str, str]) -> list[str]:
     parts = ["## MRR against training time", ""] if plots else []
     for data, name in plots.items():
-        parts += [f"![MRR on valid against minutes of training, {data}]({name})", ""]
+        parts += [f"![MRR on valid against minutes of training, {data}]({quote(name)})", ""]
     if plots:
         parts += [
             "Lines: MRR on valid as training goes on, of the first stage; on as many facts as `valid_limit` says,",

@@ -12,6 +12,9 @@ from typing import NamedTuple
 import foretime
 from foretime.files import write_json
 
+MADE = "made.json"
+"""The file of a run folder that tells by which commit it was begun."""
+
 
 class Provenance(NamedTuple):
     """The commit of the code, if it is known, and the processor.
@@ -31,16 +34,22 @@ def provenance() -> Provenance:
 
 def provenance_of(folder: Path) -> Provenance:
     """Return what a run is made by: by the code of its beginning, which its folder keeps, and by that of now."""
-    now, file = provenance(), folder / "made.json"
+    now, file = provenance(), folder / MADE
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_json(file, {"commit": now.commit})
         return now
+    begun = commit_in(folder)
+    return now if begun in (None, now.commit) else now._replace(commit=begun, finished_by=now.commit)
+
+
+def commit_in(folder: Path) -> str | None:
+    """Return the commit of the code that has begun a run, if its folder tells."""
     try:
-        begun = json.loads(file.read_text(encoding="utf-8"))["commit"]
+        begun = json.loads((folder / MADE).read_text(encoding="utf-8"))["commit"]
     except (OSError, ValueError, KeyError, TypeError):
-        return now
-    return now if begun == now.commit else now._replace(commit=begun, finished_by=now.commit)
+        return None
+    return begun if isinstance(begun, str) else None
 
 
 def code_commit() -> str | None:

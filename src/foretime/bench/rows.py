@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from foretime import __version__
 from foretime.bench.curve import curve_of, has_converged, last_gain
-from foretime.bench.provenance import Provenance
+from foretime.bench.declared import VARIANT
+from foretime.bench.provenance import Provenance, commit_in
+from foretime.bench.shape import Status, fault_in
 from foretime.config import override
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.files import hold, write_text
@@ -20,15 +23,6 @@ from foretime.training.identity import config_hash, seedless_hash
 from foretime.training.second_stage import fitted_on
 
 Row = dict[str, Any]
-Status = Literal["finished", "over budget", "interrupted", "failed"]
-ALWAYS = frozenset(
-    ("name", "model", "variant", "data", "seed", "config_hash", "status", "epochs", "seconds", "curve", "valid", "test")
-)
-IF_FINISHED = frozenset((
-    "rank", "filter", "evidence", "combiner", "parameters", "converged", "last_gain", "training_seconds",
-    "peak_memory_mb",
-))  # fmt: skip
-"""What a result has: other keys may be missing in those of other versions."""
 
 
 @dataclass(frozen=True)
@@ -46,34 +40,29 @@ def read_rows(path: Path) -> list[Row]:
         return []
     rows = []
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):  # UTF-8, as JSON is
-        try:
-            row = json.loads(line)
-            complete = isinstance(row, dict) and _needed(row) <= set(row)
-        except ValueError:
-            complete = False
-        if not complete:
-            raise DataError(f"{path}:{number}: not a result of foretime bench; mend the line or remove it")
-        rows.append(row)
+        if not line.strip():
+            continue
+        fault = fault_in(line)
+        if fault:
+            raise DataError(f"{path}:{number}: not a result of foretime bench ({fault}); mend the line or remove it")
+        rows.append(json.loads(line))
     return rows
-
-
-def _needed(row: Row) -> frozenset[str]:
-    return ALWAYS | IF_FINISHED if row.get("status") == "finished" else ALWAYS
 
 
 def write_row(path: Path, row: Row) -> None:
     """Put a result in the place of that of the same name, or behind the others.
 
-    One that was interrupted leaves a finished one in its place: half a run of a new configuration is no result yet.
-    `earlier` tells which other configurations have been ranked on test under the same name.
+    One that is not finished leaves a finished one in its place, and is its `attempt`: half a run of a new configuration
+    is no result yet, and one that has failed should not take away what is known. `earlier` tells which other
+    configurations have been ranked on test under the same name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with hold(path.parent):  # calls side by side write into one file
         rows = read_rows(path)
         places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
-        if places and row["status"] == "interrupted" and rows[places[0]]["status"] == "finished":
-            return
-        if places:
+        if places and row["status"] != "finished" and rows[places[0]]["status"] == "finished":
+            rows[places[0]]["attempt"] = {name: row[name] for name in ("config_hash", "status", "seconds", "note")}
+        elif places:
             rows[places[0]] = {**row, "earlier": _earlier(rows[places[0]], row)}
         else:
             rows.append(row)
@@ -83,7 +72,9 @@ def write_row(path: Path, row: Row) -> None:
 def _earlier(before: Row, row: Row) -> list[str]:
     """Return the hashes of the configurations other than that of a result that were ranked on test in its place."""
     own = [before["config_hash"]] if before["test"] else []
-    ranked = [*before.get("earlier", []), *own, *row.get("earlier", [])]
+    graphs = {found for found in (before.get("data_fingerprint"), row.get("data_fingerprint")) if found}
+    past = [*before.get("earlier", []), *own] if len(graphs) < 2 else []  # the test facts of another graph are others
+    ranked = [*past, *row.get("earlier", [])]
     return [known for known in dict.fromkeys(ranked) if known != row["config_hash"]]
 
 
@@ -141,16 +132,19 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
 
 
 def row_of_finished(run: RunFolder, name: str = "", variant: str = "") -> Row:
-    """Return the result of a run that was finished without a list; which commit made it is not known."""
+    """Return the result of a finished run; which commit made it is known only if a list has begun it."""
     config = run.config()
     if not is_concluded(run, run.dataset()):
         raise RunError(f"{run.path}: the run is not finished; go on with foretime train --resume {run.path}")
     ending = Ending("finished", training_seconds(run))
-    return row_of(f"{name or run.path.resolve().name + variant}-{config.training.seed}", run, ending, variant)
+    called = f"{name or run.path.resolve().name + variant}-{config.training.seed}"
+    return {**row_of(called, run, ending, variant), "commit": commit_in(run.path)}
 
 
 def add_finished(path: Path, runs: list[RunFolder], name: str = "", variant: str = "") -> list[tuple[Row, Row | None]]:
     """Put runs among the results; return each with the one of another configuration whose place it has taken."""
+    if not re.fullmatch(VARIANT, variant):
+        raise ConfigError(f"--variant {variant!r}: a variant is made of letters, digits, + and -, as -TIS")
     rows = [row_of_finished(run, name, variant) for run in runs]
     names = [row["name"] for row in rows]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -169,4 +163,4 @@ def add_finished(path: Path, runs: list[RunFolder], name: str = "", variant: str
 def _metrics(split: dict[str, Any] | None) -> dict[str, Any] | None:
     if not split:
         return None
-    return {**split["all"], **{name: split[name] for name in ("mrr_interval", "objects", "subjects")}}
+    return {**split["all"], **{name: split[name] for name in ("mrr_interval", "objects", "subjects") if name in split}}

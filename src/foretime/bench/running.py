@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +16,7 @@ from foretime.bench.longer import begin_with_shorter
 from foretime.bench.process import is_held, only_here, train_in_process
 from foretime.bench.provenance import Provenance, provenance_of
 from foretime.bench.rows import Ending, Row, read_rows, row_of, write_row
-from foretime.errors import Interrupted, RunError
+from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.training import RunFolder
 from foretime.training.conclusion import training_seconds
 from foretime.training.identity import seedless_hash
@@ -29,11 +30,12 @@ SKIPPED = ("done", "over budget", "another graph")
 
 
 class Standing(NamedTuple):
-    """One run of a list, how it stands, and its result if there is one of this configuration."""
+    """One run of a list, how it stands, its result if there is one of this configuration, and what it has spent."""
 
     planned: Planned
     state: State
     row: Row | None
+    seconds: float = 0.0
 
 
 def standings(bench: BenchList) -> list[Standing]:
@@ -47,25 +49,30 @@ def standings(bench: BenchList) -> list[Standing]:
 
 
 def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
-    begun = RunFolder(bench.folder(planned)).config_file.exists()
     if _is_of_another_graph(bench, planned, row):
         return Standing(planned, "another graph", row)
-    if row is None or row["config_hash"] != planned.hash:
+    known = next((found for found in (row, row and row.get("attempt")) if found and _is_of(found, planned)), None)
+    if known is None:
+        begun = RunFolder(bench.folder(planned)).config_file.exists()
         return Standing(planned, "to go on" if begun else "changed" if row else "to do", None)
-    if row["status"] == "finished":
-        return Standing(planned, "done", row)
-    if row["status"] == "over budget" and 0 < bench.seconds_per_run < row["seconds"] + 0.1:
-        return Standing(planned, "over budget", row)
-    return Standing(planned, "failed" if row["status"] == "failed" else "to go on", row)
+    own = row if known is row else None
+    if known["status"] == "finished":
+        return Standing(planned, "done", own)
+    if known["status"] == "over budget" and 0 < bench.seconds_per_run < known["seconds"] + 0.1:
+        return Standing(planned, "over budget", own)
+    return Standing(planned, "failed" if known["status"] == "failed" else "to go on", own, known["seconds"])
+
+
+def _is_of(found: Row, planned: Planned) -> bool:
+    return bool(found["config_hash"] == planned.hash)
 
 
 def _is_of_another_graph(bench: BenchList, planned: Planned, row: Row | None) -> bool:
     """Return whether what is there of a planned run has learned another graph, as far as the graph is there to tell."""
-    if row is not None and row["config_hash"] == planned.hash:
-        known = row.get("data_fingerprint")
-    else:
-        known = fingerprint_in(RunFolder(bench.folder(planned)))
-    return is_another(known, planned.config.data)
+    known = [row.get("data_fingerprint") if row else None]
+    if row is None or not _is_of(row, planned):
+        known.append(fingerprint_in(RunFolder(bench.folder(planned))))
+    return any(is_another(fingerprint, planned.config.data) for fingerprint in known)
 
 
 def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) -> list[Row]:
@@ -74,6 +81,7 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
     What another process is training is skipped: two calls of one list share its runs.
     """
     began, results = time.monotonic(), []
+    _check_places(bench)
     for number, planned in enumerate(bench.planned, start=1):
         title = f"{number} of {len(bench.planned)}: {planned.name}"
         state = _stands(bench, planned).state
@@ -98,6 +106,21 @@ def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) 
     return results
 
 
+def _check_places(bench: BenchList) -> None:
+    """Raise `ConfigError` where results or runs could not be written: that should not wait for a training."""
+    for key, folder in (("results", bench.results.parent), ("runs", bench.runs)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise ConfigError(
+                f"{bench.path}: {key}: cannot write in {folder}: {error.strerror}; name another place in [bench]"
+            ) from None
+    if bench.results.is_dir():
+        raise ConfigError(f"{bench.path}: results = {bench.results}: is a folder; name a file in it")
+
+
 def _remedy(bench: BenchList, planned: Planned, state: State) -> str:
     if state != "another graph":
         return ""
@@ -116,7 +139,7 @@ def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) ->
     if not RunFolder(folder).config_file.exists():
         begin_with_shorter(bench, planned)
     made = provenance_of(folder)
-    before = _spent(standing.row, folder)
+    before = _spent(standing.seconds, folder)
     limit = _limit(bench, before, left_in_all)
     ending = train_in_process(planned.config, folder, lock, limit)
     told = replace(ending, seconds=before + ending.seconds)
@@ -127,9 +150,9 @@ def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) ->
     return ending, row
 
 
-def _spent(row: Row | None, folder: Path) -> float:
-    """Return the seconds that a run has taken before: by its result or, if a call was killed, by its checkpoints."""
-    return max(row["seconds"] if row else 0.0, training_seconds(RunFolder(folder)))
+def _spent(known: float, folder: Path) -> float:
+    """Return the seconds that a run has taken before: as known or, if a call was killed, by its checkpoints."""
+    return max(known, training_seconds(RunFolder(folder)))
 
 
 def _limit(bench: BenchList, before: float, left_in_all: float) -> float:
