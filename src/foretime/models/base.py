@@ -55,7 +55,7 @@ class ModelOptions(Section):
     rank: int = Field(default=200, ge=1, le=10_000)
     """Numbers in an embedding: complex ones, real ones, or ones of four parts, as the model has them."""
     init_scale: float = Field(default=0.01, gt=0.0)
-    """The standard deviation of the initial weights."""
+    """The standard deviation of the initial weights; some, such as angles of predicates, have ranges of their own."""
 
 
 class Model(nn.Module, ABC):
