@@ -18,6 +18,7 @@ from foretime.data.facts import empty_facts
 from foretime.errors import ConfigError, DataError, Interrupted, RunError
 from foretime.files import hold
 from foretime.training import Listener, RunFolder, changed_config, complete_config
+from foretime.training.trainer import Trainer
 from foretime.tuning import TunePlan, read_plan, tune
 from foretime.tuning.trials import Trials
 
@@ -108,7 +109,67 @@ def test_a_trial_stops_when_its_curve_is_given_up(
     assert outcome.mrr == max(mrr for _, mrr in curve)
 
 
-def test_trials_below_the_median_are_given_up(tuned, small_graph: Dataset, tmp_path: Path):
+class Killed(BaseException):
+    """The process is killed at this point."""
+
+
+def kill(*_arguments: Any) -> None:
+    raise Killed
+
+
+def curve_of(run: RunFolder) -> list[tuple[int, float]]:
+    return [(line["epoch"], line["valid_mrr"]) for line in run.trace()]
+
+
+def test_a_trial_that_is_over_is_trained_again_where_nobody_knows_of_it(
+    small_graph: Dataset, small_config: Config, tmp_path: Path
+):
+    changes = {"training.epochs": 4, "training.valid_every": 1, "penalties.event_rules": 1.0}
+    changes |= {"rules.static_support": 1, "rules.confidence": 0.0, "rules.head_coverage": 0.0}
+    config, run = changed_config(small_config, changes), RunFolder(tmp_path / "one")
+    trials = Trials(small_graph, tmp_path)
+    before = trials.train(config, "one", GiveUpAt(2), Listener())
+    assert run.rules_file.exists()
+    guidance = [line["event_rules"] for line in run.trace()]
+    trials.forget("one")
+    judge = GiveUpAt(2)
+    after = trials.train(config, "one", judge, Listener())
+    assert (after.mrr, after.epochs, after.given_up) == (before.mrr, 2, True)
+    assert judge.heard == curve_of(run)
+    assert [line["event_rules"] for line in run.trace()] == guidance != [0.0, 0.0]
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_an_epoch_that_no_checkpoint_has_is_trained_before_it_is_judged(
+    small_graph: Dataset, small_config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, epoch: int
+):
+    config = override(small_config, {"training.epochs": 4, "training.valid_every": 1})
+    trials, run = Trials(small_graph, tmp_path), RunFolder(tmp_path / "one")
+    save, saved = Trainer._save_last, []
+    monkeypatch.setattr(
+        Trainer, "_save_last", lambda self: kill() if len(saved) == epoch - 1 else saved.append(save(self))
+    )
+    with pytest.raises(Killed):
+        trials.train(config, "one", GiveUpAt(9), Listener())
+    monkeypatch.undo()
+    assert len(run.trace()) == epoch
+    judge = GiveUpAt(epoch)
+    outcome = trials.train(config, "one", judge, Listener())
+    assert (outcome.epochs, outcome.given_up) == (epoch, True)
+    assert judge.heard == curve_of(run)
+    assert outcome.mrr == max(mrr for _, mrr in judge.heard)
+
+
+def test_a_curve_that_is_given_up_when_it_is_heard_again_is_not_trained_on(
+    small_graph: Dataset, small_config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    config = override(small_config, {"training.epochs": 4, "training.valid_every": 1})
+    before = Trials(small_graph, tmp_path).train(config, "one", GiveUpAt(2), Listener())
+    monkeypatch.setattr(Trainer, "_step", kill)
+    assert Trials(small_graph, tmp_path).train(config, "one", GiveUpAt(2), Listener()) == before
+
+
+def test_trials_below_the_median_are_given_up_and_again_without_a_journal(tuned, small_graph: Dataset, tmp_path: Path):
     ranges = "training.learning_rate = { low = 0.00001, high = 0.5, log = true }\n"
     plan = tuned(ranges, "trials = 7\nstartup_trials = 2", **{"training.epochs": 3})
     found = tune(plan, small_graph, tmp_path / "out")
@@ -116,6 +177,11 @@ def test_trials_below_the_median_are_given_up(tuned, small_graph: Dataset, tmp_p
     assert {"finished", "given up"} == set(states)
     assert states == sorted(states)
     assert all(own.epochs < 3 for own in found if own.state == "given up")
+    (tmp_path / "out" / "journal.log").unlink()
+    again = tune(plan, small_graph, tmp_path / "out")
+    assert [(own.trial, own.state, own.valid_mrr, own.epochs) for own in again] == [
+        (own.trial, own.state, own.valid_mrr, own.epochs) for own in found
+    ]
 
 
 def test_the_same_settings_are_trained_once(tuned, small_graph: Dataset, tmp_path: Path):

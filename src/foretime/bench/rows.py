@@ -83,7 +83,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     config, dataset, curve = run.config(), run.dataset(), curve_of(run.trace())
     report = run.report() if is_concluded(run, dataset) else {}
     progress = progress_of(run.last_file)
-    epochs = report.get("epochs") or (progress.epoch - (0 if progress.finished else 1) if progress else 0)
+    epochs = report.get("epochs") or (progress.epochs_done if progress else 0)
     status: Status = "finished" if report else ending.status  # who is stopped after the last figure has finished
     done = status == "finished"
     out_of_patience = done and epochs < config.training.epochs

@@ -33,6 +33,11 @@ class Progress:
     sums: dict[str, float] = field(default_factory=dict)
     """Sums of the losses and penalties over the steps of the epoch so far."""
 
+    @property
+    def epochs_done(self) -> int:
+        """How many epochs are finished."""
+        return self.epoch if self.finished else self.epoch - 1
+
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None, progress: Progress) -> None:
     """Write a checkpoint atomically; without an optimiser it holds the weights only."""

@@ -28,7 +28,7 @@ def extend(folder: Path | str, epochs: int) -> RunFolder:
             reopen_checkpoint(file)
     write_text(run.config_file, config_text(config))
     if run.report_file.exists():  # comes last: with it, a checkpoint beyond the planned epochs is not trained on
-        run.report_file.rename(run.earlier_report_file(min(_done(progress) for progress in checkpoints.values())))
+        run.report_file.rename(run.earlier_report_file(min(progress.epochs_done for progress in checkpoints.values())))
     return run
 
 
@@ -43,7 +43,7 @@ def _checkpoints(run: RunFolder, config: Config) -> dict[Path, Progress]:
 
 
 def _check(file: Path, progress: Progress, run: RunFolder, epochs: int) -> None:
-    done, planned = _done(progress), run.config().training
+    done, planned = progress.epochs_done, run.config().training
     if epochs <= done:
         raise ConfigError(f"{run.path}: {done} epochs are trained already; name more than that")
     if progress.finished and progress.evaluations_since_best >= planned.patience:
@@ -51,8 +51,3 @@ def _check(file: Path, progress: Progress, run: RunFolder, epochs: int) -> None:
             f"{file.parent}: it stopped after epoch {done} because valid had not become better for {planned.patience} "
             "evaluations; to go beyond that, train a new run with a larger training.patience"
         )
-
-
-def _done(progress: Progress) -> int:
-    """Return how many epochs a training has finished."""
-    return progress.epoch if progress.finished else progress.epoch - 1

@@ -88,7 +88,7 @@ class Trainer:
         """Train to the end and leave the best weights in the run folder."""
         if self.run.last_file.exists():
             self.progress = load_checkpoint(self.run.last_file, self.model, self.optimizer)
-        self.run.rewind_trace(self.progress.epoch + (1 if self.progress.finished else 0))
+        self.run.rewind_trace(self.progress.epochs_done + 1)
         self._saved_at = time.monotonic()
         self.listener.begin(self._plan())
         try:

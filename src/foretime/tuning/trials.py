@@ -11,7 +11,7 @@ from foretime.data.dataset import Dataset
 from foretime.errors import Interrupted
 from foretime.rules.rule import RuleTable
 from foretime.training import Listener, RunFolder, complete_config
-from foretime.training.checkpoint import read_progress
+from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.guidance import rules_for, wants_rules
 from foretime.training.listeners import Listeners
 from foretime.training.second_stage import check_second_stage, facts_of_first_stage
@@ -43,13 +43,11 @@ class CurveListener(Listener):
 
     def __init__(self, judge: Judge) -> None:
         self.given_up = False
-        self._judge, self._told = judge, 0
+        self._judge = judge
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Report an epoch that was evaluated."""
-        # an epoch whose checkpoint was not written any more is trained again
-        if "valid_mrr" in record and record["epoch"] > self._told:
-            self._told = record["epoch"]
+        if "valid_mrr" in record:
             self._judge.report(record["valid_mrr"], record["epoch"])
             self.given_up = self.given_up or self._judge.should_prune()
 
@@ -69,19 +67,14 @@ class Trials:
     def train(self, config: Config, name: str, judge: Judge, listener: Listener) -> Outcome:
         """Train as configured until the end or until the judge gives it up; test is not looked at."""
         run, curve = self._run(complete_config(config), name, listener), CurveListener(judge)
-        for record in run.trace():
+        for record in _checkpointed(run):
             curve.epoch(record)  # what an interrupted trial has reached before
-        config = run.config()
-        facts, rules = facts_of_first_stage(self.dataset, config), run.rules(self.dataset)
-        try:
-            Trainer(run, config, self.dataset, Listeners([listener, curve]), facts, rules).fit()
-        except Interrupted:
-            if not curve.given_up:
-                raise
+        if not curve.given_up:
+            self._fit(run, curve, listener)
         progress = read_progress(run.last_file)
         best = max((line["valid_mrr"] for line in run.trace() if "valid_mrr" in line), default=0.0)
-        epochs = progress.epoch - (0 if progress.finished else 1)
-        return Outcome(best, epochs, round(progress.seconds, 1), curve.given_up and not progress.finished)
+        given_up = curve.given_up and not progress.finished
+        return Outcome(best, progress.epochs_done, round(progress.seconds, 1), given_up)
 
     def forget(self, name: str) -> None:
         """Remove the graph and the weights of a trial that is over; its configuration and its trace stay."""
@@ -89,12 +82,26 @@ class Trials:
             if file.name not in ("config.toml", "trace.jsonl"):
                 file.unlink()
 
+    def _fit(self, run: RunFolder, curve: CurveListener, listener: Listener) -> None:
+        """Train until the end or until the curve is given up."""
+        config = run.config()
+        facts, rules = facts_of_first_stage(self.dataset, config), run.rules(self.dataset)
+        try:
+            Trainer(run, config, self.dataset, Listeners([listener, curve]), facts, rules).fit()
+        except Interrupted:
+            if not curve.given_up:
+                raise
+
     def _run(self, config: Config, name: str, listener: Listener) -> RunFolder:
-        folder = self._folder / name
-        if RunFolder(folder).config_file.exists():
-            return RunFolder.open(folder)
+        """Return the folder of a trial: that of a training to go on with, or a new one."""
+        run = RunFolder(self._folder / name)
+        if run.last_file.exists():
+            return RunFolder.open(run.path)
         check_second_stage(self.dataset, config)
-        return RunFolder.create(folder, config, self.dataset, self._rules_for(config, listener))
+        rules = self._rules_for(config, listener)
+        # of a trial that is over nothing but its configuration and its trace is left: no rules, no graph
+        run.config_file.unlink(missing_ok=True)
+        return RunFolder.create(run.path, config, self.dataset, rules)
 
     def _rules_for(self, config: Config, listener: Listener) -> RuleTable | None:
         """Return the rules of a trial, mined once for all trials that want the same."""
@@ -102,3 +109,10 @@ class Trials:
         if key not in self._rules:
             self._rules[key] = rules_for(config, self.dataset, listener)
         return self._rules[key]
+
+
+def _checkpointed(run: RunFolder) -> list[dict[str, Any]]:
+    """Return the trace up to the checkpoint, to which the trace is cut: later epochs are trained again."""
+    progress = read_progress(run.last_file) if run.last_file.exists() else Progress()
+    run.rewind_trace(progress.epochs_done + 1)
+    return run.trace()
