@@ -1,6 +1,7 @@
 """Tuning on a small graph: judged by valid alone, given up by its curve, and gone on after an interruption."""
 
 import csv
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from foretime.files import hold
 from foretime.training import Listener, RunFolder, changed_config, complete_config
 from foretime.training.trainer import Trainer
 from foretime.tuning import TunePlan, read_plan, tune
+from foretime.tuning.journal import load_study
 from foretime.tuning.trials import Trials
 
 ROOT = Path(__file__).parents[2]
@@ -242,6 +244,26 @@ def test_a_journal_that_was_cut_off_goes_on(tuned, small_graph: Dataset, tmp_pat
     journal.write_bytes(b"no journal\n" + journal.read_bytes())
     with pytest.raises(RunError, match=r"journal\.log: damaged journal .*; restore the file, or name another --out"):
         tune(plan, small_graph, tmp_path / "out")
+
+
+@pytest.mark.parametrize("line", ["no journal", "[]", "7", '"text"', "{}", '{"op_code": 99}', '{"op_code": 4}'])
+@pytest.mark.parametrize("place", [1, 3, 5])
+def test_a_damaged_line_of_a_journal_is_named(tmp_path: Path, line: str, place: int):
+    study, journal = load_study(tmp_path / "journal.log"), tmp_path / "journal.log"
+    for name in "abc":
+        study.set_user_attr(name, 1)
+    lines = journal.read_text(encoding="utf-8").splitlines()
+    lines.insert(place - 1, line)
+    journal.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    told = f"journal.log: damaged journal (line {place}: {line!r}); restore the file, or name another --out"
+    with pytest.raises(RunError, match=re.escape(told)):
+        load_study(journal)
+
+
+def test_a_long_line_of_a_journal_is_shown_in_part(tmp_path: Path):
+    (tmp_path / "journal.log").write_text(f'"{"x" * 500}"\n', encoding="utf-8")
+    with pytest.raises(RunError, match=r"damaged journal \(line 1: '\"x{79}…'\); restore"):
+        load_study(tmp_path / "journal.log")
 
 
 def test_a_limit_of_seconds_begins_no_other_trial(tuned, small_graph: Dataset, tmp_path: Path):

@@ -14,14 +14,14 @@ from typing import Any
 from foretime.config import config_text
 from foretime.data.dataset import Dataset
 from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, RunError
-from foretime.files import hold, write_bytes, write_text
+from foretime.files import hold, write_text
 from foretime.training import Listener, changed_config
 from foretime.training.identity import config_hash
 from foretime.tuning.declared import RangeSection, TunePlan
+from foretime.tuning.journal import load_study
 from foretime.tuning.trials import Outcome, Trials
 
 JOURNAL, BEST, TABLE = "journal.log", "best.toml", "trials.csv"
-STUDY = "foretime"
 TRIES = 5
 """How often settings are tried at the most whose trial a killed process has left behind."""
 
@@ -126,7 +126,7 @@ def _open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = _load_study(folder / JOURNAL)
+    study = load_study(folder / JOURNAL)
     ranges = {key: own.model_dump(exclude_defaults=True) for key, own in plan.ranges.items()}
     declared = json.dumps({"config": config_hash(plan.base), "ranges": ranges}, sort_keys=True)
     if study.user_attrs.get("declared", declared) != declared:
@@ -145,22 +145,6 @@ def _open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
     study.sampler = optuna.samplers.TPESampler(seed=plan.seed + len(study.trials))
     study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
     return study
-
-
-def _load_study(journal: Path) -> Any:
-    """Return the study in a journal, without the half of a line that a power cut may have left at its end."""
-    import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
-
-    content = journal.read_bytes() if journal.exists() else b""
-    if not content.endswith(b"\n") and content:
-        write_bytes(journal, content[: content.rfind(b"\n") + 1])
-    try:
-        storage = JournalStorage(JournalFileBackend(str(journal)))
-        return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize", load_if_exists=True)
-    except (ValueError, KeyError) as error:
-        raise RunError(f"{journal}: damaged journal ({error}); restore the file, or name another --out") from None
 
 
 def _suggest(trial: Any, key: str, own: RangeSection) -> Any:
