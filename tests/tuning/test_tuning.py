@@ -306,12 +306,42 @@ FAULTS = {
     "combiner.trees = { low = 10, high = 90 }": r"cannot be tuned: trials are judged by the first stage alone",
     "": r"tune\.toml: ranges = ",
 }
+NUMBERS = r"should be a number, without quotes"
+VALUES = r"should be one value: a number, a text, true or false"
+FAULTS_TOLD_ONCE = {
+    "model.rank = { low = nan, high = 4.0 }": r"ranges\.model\.rank\.low = nan: should be a finite number",
+    "model.rank = { low = 4, high = inf }": r"ranges\.model\.rank\.high = inf: should be a finite number",
+    f"model.rank = {{ low = 4, high = 1{'0' * 400} }}": r"ranges\.model\.rank\.high = 10+: should be a finite number",
+    "model.rank = { low = '4', high = 8 }": rf"ranges\.model\.rank\.low = '4': {NUMBERS}",
+    "model.rank = { low = true, high = 8 }": rf"ranges\.model\.rank\.low = True: {NUMBERS}",
+    "model.rank = { low = [4], high = 8 }": rf"ranges\.model\.rank\.low = \[4\]: {NUMBERS}",
+    "model.rank = { choices = [[4], 8] }": rf"ranges\.model\.rank\.choices\.0 = \[4\]: {VALUES}",
+    "model.rank = { choices = [4, { x = 1 }] }": rf"ranges\.model\.rank\.choices\.1 = {{'x': 1}}: {VALUES}",
+    "model.rank = { choices = [nan] }": r"ranges\.model\.rank\.choices\.0 = nan: should be a finite number",
+    "'model.rank' = { choices = [4] }": r'ranges\."model\.rank": in quotes it is one name; '
+    r"write model\.rank = { … } without them",
+    "rank = { low = 4, high = 8 }": r"ranges\.rank: names no section; write section\.rank = { … }, as in model\.rank",
+}
 
 
 @pytest.mark.parametrize("ranges", FAULTS)
 def test_a_broken_range_is_named_with_its_place_and_the_remedy(tuned, ranges: str):
     with pytest.raises(ConfigError, match=FAULTS[ranges]):
         tuned(ranges + "\n")
+
+
+@pytest.mark.parametrize("ranges", FAULTS_TOLD_ONCE)
+def test_a_wrong_value_or_name_of_a_range_is_told_in_one_line(tuned, ranges: str):
+    with pytest.raises(ConfigError, match=rf"^\S+tune\.toml: {FAULTS_TOLD_ONCE[ranges]}\Z"):
+        tuned(ranges + "\n")
+
+
+def test_a_seed_is_one_that_a_search_can_have(tuned, small_graph: Dataset, tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"tune\.toml: tune\.seed = 4294967296: should be less than 4294967296"):
+        tuned(settings="seed = 4294967296")
+    ranges, settings = "training.learning_rate = { choices = [1e30] }\n", "trials = {}\nseed = 4294967295"
+    tune(tuned(ranges, settings.format(1)), small_graph, tmp_path / "out")
+    assert len(tune(tuned(ranges, settings.format(2)), small_graph, tmp_path / "out")) == 2
 
 
 def test_other_faults_of_the_file(tuned, tmp_path: Path):

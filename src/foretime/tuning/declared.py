@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from foretime.config import Config, Section, check_section, read_config
 from foretime.errors import ConfigError
@@ -26,18 +28,40 @@ JUDGES = {
     "training.checkpoint_seconds": "it changes nothing but the speed",
 }
 """Sections and settings that cannot be tuned, and why."""
+SEEDS = 2**32
+"""How many seeds a search can have: as many as NumPy's generator."""
+
+
+def _check_number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PydanticCustomError("number", "Input should be a number, without quotes")
+    if not abs(value) <= sys.float_info.max:  # also not if it is no number at all
+        raise PydanticCustomError("finite", "Input should be a finite number")
+    return value
+
+
+def _check_choice(value: object) -> object:
+    if not isinstance(value, bool | str):
+        if not isinstance(value, int | float):
+            raise PydanticCustomError("choice", "Input should be one value: a number, a text, true or false")
+        _check_number(value)
+    return value
+
+
+Number = Annotated[int | float, BeforeValidator(_check_number)]
+Choice = Annotated[bool | int | float | str, BeforeValidator(_check_choice)]
 
 
 class RangeSection(Section):
     """The range of a setting: `low` and `high`, or `choices`."""
 
-    low: int | float | None = None
+    low: Number | None = None
     """The least value. With two integers only integers are tried."""
-    high: int | float | None = None
+    high: Number | None = None
     """The greatest value."""
     log: bool = False
     """Whether values are drawn evenly by their logarithm."""
-    choices: list[bool | int | float | str] = Field(default_factory=list)
+    choices: list[Choice] = Field(default_factory=list)
     """The values to choose from."""
 
     @property
@@ -70,7 +94,7 @@ class TuneSection(Section):
     """Trials before any is given up."""
     warmup_epochs: int = Field(default=0, ge=0)
     """Epochs after which a trial may be given up: if it is below the median of the others at that epoch."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=SEEDS)
     """The seed of the search; that of the trainings is the configuration's."""
 
 
@@ -122,7 +146,20 @@ def _read_sections(path: Path) -> FileSection:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
     if "tune" not in values:
         raise ConfigError(f"{path}: has no [tune]; write config = … there, and the ranges under [ranges]")
+    _check_names(path, values.get("ranges"))
     return check_section(FileSection, values, f"{path}: ")
+
+
+def _check_names(path: Path, ranges: Any) -> None:
+    """Raise `ConfigError` if a range has a name that is not that of a setting in a section."""
+    faults = []
+    for name, value in ranges.items() if isinstance(ranges, dict) else ():
+        if "." in name:
+            faults.append(f'ranges."{name}": in quotes it is one name; write {name} = {{ … }} without them')
+        elif isinstance(value, dict) and value and value.keys() <= RangeSection.model_fields.keys():
+            faults.append(f"ranges.{name}: names no section; write section.{name} = {{ … }}, as in model.rank")
+    if faults:
+        raise ConfigError("\n".join(f"{path}: {fault}" for fault in faults))
 
 
 def _check_unseen(path: Path, base: Config) -> None:

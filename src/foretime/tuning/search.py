@@ -17,7 +17,7 @@ from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, 
 from foretime.files import hold, write_text
 from foretime.training import Listener, changed_config
 from foretime.training.identity import config_hash
-from foretime.tuning.declared import RangeSection, TunePlan
+from foretime.tuning.declared import SEEDS, RangeSection, TunePlan
 from foretime.tuning.journal import load_study
 from foretime.tuning.trials import Outcome, Trials
 
@@ -142,7 +142,7 @@ def _open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
         if set(trial.params) == set(plan.ranges) and tries <= TRIES:  # it may be what has killed the process
             study.enqueue_trial(trial.params)
     # with the same seed a search that goes on would propose its first settings again
-    study.sampler = optuna.samplers.TPESampler(seed=plan.seed + len(study.trials))
+    study.sampler = optuna.samplers.TPESampler(seed=(plan.seed + len(study.trials)) % SEEDS)
     study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
     return study
 
