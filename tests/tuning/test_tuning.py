@@ -3,6 +3,7 @@
 import csv
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from interruptions import StopAfter
 
 pytest.importorskip("optuna")
 
+from optuna.study import Study
+
 from foretime.config import Config, config_text, override, read_config
 from foretime.data.dataset import Dataset
 from foretime.data.facts import empty_facts
@@ -22,10 +25,19 @@ from foretime.training import Listener, RunFolder, changed_config, complete_conf
 from foretime.training.trainer import Trainer
 from foretime.tuning import TunePlan, read_plan, tune
 from foretime.tuning.journal import load_study
+from foretime.tuning.search import TRIES
 from foretime.tuning.trials import Trials
 
 ROOT = Path(__file__).parents[2]
 RANGES = "model.rank = { choices = [4, 6] }\npenalties.event_n3 = { low = 0.001, high = 0.1, log = true }\n"
+
+
+class Killed(BaseException):
+    """The process is killed at this point."""
+
+
+def kill(*_arguments: Any, **_named: Any) -> None:
+    raise Killed
 
 
 @pytest.fixture
@@ -85,6 +97,80 @@ def test_an_interrupted_trial_is_proposed_again_and_goes_on(tuned, small_graph: 
     assert tune(plan, small_graph, tmp_path / "out") == found  # nothing is left to do
 
 
+def test_a_trial_that_is_stopped_again_and_again_is_proposed_each_time(tuned, small_graph: Dataset, tmp_path: Path):
+    plan, told = tuned(settings="trials = 1"), []
+    for _ in range(TRIES + 3):
+        with pytest.raises(Interrupted):
+            tune(plan, small_graph, tmp_path / "out", lambda: StopAfter(1), told.append)
+    found = tune(plan, small_graph, tmp_path / "out", tell=told.append)
+    assert len({line.partition(": ")[2] for line in told[:-1]}) == 1  # the same settings
+    assert [own.state for own in found] == ["finished"]
+
+
+def test_settings_at_which_the_process_crashes_again_and_again_are_told_and_left(
+    tuned, small_graph: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    plan, told = tuned("model.rank = { choices = [4] }\n", "trials = 2"), []
+    for _ in range(TRIES):
+        with pytest.raises(Interrupted):  # a stop that was asked for is no crash
+            tune(plan, small_graph, tmp_path / "out", lambda: StopAfter(1))
+        monkeypatch.setattr(Trials, "train", kill)
+        with pytest.raises(Killed):
+            tune(plan, small_graph, tmp_path / "out")
+        monkeypatch.undo()
+    found = tune(plan, small_graph, tmp_path / "out", tell=told.append)
+    assert [own.state for own in found] == ["failed", "failed"]
+    assert f"failed, the process has crashed or was killed {TRIES} times while it tried these settings" in told[1]
+    assert "not tried again; is there enough memory for them?" in (tmp_path / "out" / "trials.csv").read_text("utf-8")
+    assert not list((tmp_path / "out").rglob("*.safetensors"))
+
+
+def killed_before(act: Callable[..., Any]) -> Callable[..., Any]:
+    return kill
+
+
+def killed_after(act: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *rest, **named: kill(act(*rest, **named))
+
+
+@pytest.mark.parametrize("killed", [killed_before, killed_after])
+@pytest.mark.parametrize("act", ["ask", "enqueue_trial", "tell"])
+def test_an_interrupted_trial_is_proposed_once_whenever_the_next_process_is_killed(
+    tuned, small_graph: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str, killed: Any
+):
+    plan, told = tuned(settings="trials = 2"), []
+    with pytest.raises(Interrupted):
+        tune(plan, small_graph, tmp_path / "out", lambda: StopAfter(1), told.append)
+    monkeypatch.setattr(Study, act, killed(getattr(Study, act)))
+    with pytest.raises(Killed):
+        tune(plan, small_graph, tmp_path / "out")
+    monkeypatch.undo()
+    tune(plan, small_graph, tmp_path / "out", tell=told.append)
+    begun = [line.partition(": ")[2] for line in told if "model.rank" in line]
+    assert begun[0] == begun[1] != begun[2]
+    assert len(begun) == 3
+
+
+def test_what_a_killed_process_has_not_written_is_written_by_the_next(
+    tuned, small_graph: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    plan, out = tuned(settings="trials = 1"), tmp_path / "out"
+    monkeypatch.setattr(Trials, "forget", kill)  # what comes first when a trial is over
+    with pytest.raises(Killed):
+        tune(plan, small_graph, out)
+    monkeypatch.undo()
+    assert not (out / "best.toml").exists()
+    (own,) = tune(plan, small_graph, out)
+    assert read_config(out / "best.toml") == changed_config(plan.base, own.settings)
+    assert f"0,finished,{own.valid_mrr}" in (out / "trials.csv").read_text("utf-8")
+    assert {path.name for path in (out / "trials").glob("*/*")} == {"config.toml", "trace.jsonl"}
+    (out / "best.toml").write_text("# stale\n", encoding="utf-8")
+    (out / "trials.csv").unlink()
+    tune(plan, small_graph, out)
+    assert read_config(out / "best.toml") == changed_config(plan.base, own.settings)
+    assert (out / "trials.csv").exists()
+
+
 class GiveUpAt:
     """A judge who gives up after an epoch."""
 
@@ -109,14 +195,6 @@ def test_a_trial_stops_when_its_curve_is_given_up(
     curve = [(line["epoch"], line["valid_mrr"]) for line in RunFolder(tmp_path / "one").trace()]
     assert judge.heard == curve
     assert outcome.mrr == max(mrr for _, mrr in curve)
-
-
-class Killed(BaseException):
-    """The process is killed at this point."""
-
-
-def kill(*_arguments: Any) -> None:
-    raise Killed
 
 
 def curve_of(run: RunFolder) -> list[tuple[int, float]]:

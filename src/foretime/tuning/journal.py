@@ -2,35 +2,60 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from foretime.errors import RunError
+from foretime.data.dataset import Dataset
+from foretime.errors import ConfigError, RunError
 from foretime.files import write_bytes
+from foretime.training.identity import config_hash
+from foretime.tuning.declared import SEEDS, TunePlan
 
-STUDY = "foretime"
+JOURNAL, STUDY = "journal.log", "foretime"
 SHOWN = 80
 """How much of a damaged line is shown, in characters."""
 
 
-class CountedLines:
-    """The backend of a journal that knows at which line its reader is."""
+def open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
+    """Return the study in a folder, made if it is not there; what was not finished is proposed again."""
+    import optuna
 
-    def __init__(self, backend: Any) -> None:
-        self.line = 1
-        self._backend = backend
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = load_study(folder / JOURNAL)
+    ranges = {key: own.model_dump(exclude_defaults=True) for key, own in plan.ranges.items()}
+    declared = json.dumps({"config": config_hash(plan.base), "ranges": ranges}, sort_keys=True)
+    if study.user_attrs.get("declared", declared) != declared:
+        raise ConfigError(f"{folder} holds trials of another configuration or of other ranges; name another --out")
+    graph = dataset.fingerprint()
+    if study.user_attrs.get("graph", graph) != graph:
+        raise ConfigError(f"{folder} holds trials on another graph: the data have changed; name another --out")
+    study.set_user_attr("declared", declared)
+    study.set_user_attr("graph", graph)
+    _propose_again(study, plan)
+    # with the same seed a search that goes on would propose its first settings again
+    study.sampler = optuna.samplers.TPESampler(seed=(plan.seed + len(study.trials)) % SEEDS)
+    study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
+    return study
 
-    def read_logs(self, start: int) -> Iterator[Any]:
-        """Return what stands in the lines from `start`, which counts from 0."""
-        self.line = start + 1
-        for log in self._backend.read_logs(start):
-            yield log
-            self.line += 1  # only now: until it asks for the next one, the reader is at this line
 
-    def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Add lines."""
-        self._backend.append_logs(logs)
+def _propose_again(study: Any, plan: TunePlan) -> None:
+    """Propose again what earlier processes have begun and not finished, and say how often they have crashed at it."""
+    from optuna.trial import TrialState
+
+    waiting = [_proposed(trial) for trial in study.get_trials(states=(TrialState.WAITING,))]
+    for trial in study.get_trials(states=(TrialState.RUNNING,)):
+        settings = _proposed(trial)
+        if set(settings) == set(plan.ranges) and settings not in waiting:
+            crashes = trial.user_attrs.get("crashes", 0) + ("stopped" not in trial.user_attrs)
+            study.enqueue_trial(settings, user_attrs={"crashes": crashes})
+        study.tell(trial.number, state=TrialState.FAIL)  # comes last: it is what forgets the trial
+
+
+def _proposed(trial: Any) -> dict[str, Any]:
+    """Return the settings of a trial, also if it has not begun with all of those that it was proposed with."""
+    return dict(trial.system_attrs.get("fixed_params", trial.params))
 
 
 def load_study(journal: Path) -> Any:
@@ -59,3 +84,22 @@ def _shown(content: bytes, line: int) -> str:
     """Return a line, from 1, as it is shown in a message."""
     text = b"".join(content.split(b"\n")[line - 1 : line]).decode(errors="replace")
     return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
+
+
+class CountedLines:
+    """The backend of a journal that knows at which line its reader is."""
+
+    def __init__(self, backend: Any) -> None:
+        self.line = 1
+        self._backend = backend
+
+    def read_logs(self, start: int) -> Iterator[Any]:
+        """Return what stands in the lines from `start`, which counts from 0."""
+        self.line = start + 1
+        for log in self._backend.read_logs(start):
+            yield log
+            self.line += 1  # only now: until it asks for the next one, the reader is at this line
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Add lines."""
+        self._backend.append_logs(logs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -17,13 +16,15 @@ from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, 
 from foretime.files import hold, write_text
 from foretime.training import Listener, changed_config
 from foretime.training.identity import config_hash
-from foretime.tuning.declared import SEEDS, RangeSection, TunePlan
-from foretime.tuning.journal import load_study
+from foretime.tuning.declared import RangeSection, TunePlan
+from foretime.tuning.journal import open_study
 from foretime.tuning.trials import Outcome, Trials
 
-JOURNAL, BEST, TABLE = "journal.log", "best.toml", "trials.csv"
+BEST, TABLE = "best.toml", "trials.csv"
+STATES = {"COMPLETE": "finished", "PRUNED": "given up", "FAIL": "failed"}
+"""What Optuna's states of a trial that is over are called here."""
 TRIES = 5
-"""How often settings are tried at the most whose trial a killed process has left behind."""
+"""How often settings are tried at the most at which the process crashes."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def tune(
 ) -> list[Tried]:
     """Make what is left of the planned trials, and return all of them, best first.
 
-    With seconds no trial begins after so many. The best configuration and the table of trials are written after each.
+    With seconds no trial begins after so many. The best configuration and the table of trials are written after each,
+    and again at the beginning: a process may have been killed before it wrote them.
     """
     folder = Path(folder)
     if len(dataset.valid) == 0:
@@ -77,15 +79,17 @@ def _search(
     tell: Callable[[str], None],
     seconds: float,
 ) -> list[Tried]:
-    study = _open_study(plan, dataset, folder)
+    study = open_study(plan, dataset, folder)
     began, trials = time.monotonic(), Trials(dataset, folder / "trials")
+    _catch_up(study, plan, folder, trials)
     while len(tried(study)) < plan.trials and not (seconds and time.monotonic() - began > seconds):
         trial = study.ask()
-        settings = {key: _suggest(trial, key, own) for key, own in plan.ranges.items()}
-        tell(f"trial {trial.number}: " + ", ".join(f"{key} = {_short(value)}" for key, value in settings.items()))
         try:
+            settings = {key: _suggest(trial, key, own) for key, own in plan.ranges.items()}
+            tell(f"trial {trial.number}: " + ", ".join(f"{key} = {_short(value)}" for key, value in settings.items()))
             _make(study, trial, plan, settings, trials, listener)
         except (Interrupted, KeyboardInterrupt):
+            _note_stop(study, trial)
             raise Interrupted(f"stopped; go on with foretime tune {plan.path} --out {folder}") from None
         found = tried(study)
         _write(plan, folder, found)
@@ -95,23 +99,34 @@ def _search(
 
 def tried(study: Any) -> list[Tried]:
     """Return the trials of a study that are over, the best first; those that were interrupted are not."""
-    from optuna.trial import TrialState
-
-    names = {TrialState.COMPLETE: "finished", TrialState.PRUNED: "given up", TrialState.FAIL: "failed"}
-    over = [
+    found = [
         Tried(
             trial=trial.number,
-            state=names[trial.state],
+            state=STATES[trial.state.name],
             valid_mrr=trial.user_attrs.get("mrr"),
             epochs=trial.user_attrs.get("epochs", 0),
             seconds=trial.user_attrs.get("seconds", 0.0),
             settings=dict(trial.params),
             note=trial.user_attrs.get("error", ""),
         )
-        for trial in study.get_trials(deepcopy=False)
-        if trial.state in names and (trial.state != TrialState.FAIL or "error" in trial.user_attrs)
+        for trial in _over(study)
     ]
-    return sorted(over, key=lambda own: (own.state != "finished", -(own.valid_mrr or 0.0), own.trial))
+    return sorted(found, key=lambda own: (own.state != "finished", -(own.valid_mrr or 0.0), own.trial))
+
+
+def _over(study: Any) -> list[Any]:
+    """Return Optuna's trials that are over; those that were interrupted have failed without an error."""
+    found = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name in STATES]
+    return [trial for trial in found if STATES[trial.state.name] != "failed" or "error" in trial.user_attrs]
+
+
+def _catch_up(study: Any, plan: TunePlan, folder: Path, trials: Trials) -> None:
+    """Do what a process may have been killed before: remove the weights of trials that are over, and write of them."""
+    for trial in _over(study):
+        if trial.user_attrs.get("hash"):
+            trials.forget(trial.user_attrs["hash"])
+    if found := tried(study):
+        _write(plan, folder, found)
 
 
 def _check_installed() -> None:
@@ -121,30 +136,10 @@ def _check_installed() -> None:
         raise ConfigError("Optuna is not installed; pip install 'foretime[tune]'") from None
 
 
-def _open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
-    """Return the study in a folder, made if it is not there; what a killed process was at is proposed again."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = load_study(folder / JOURNAL)
-    ranges = {key: own.model_dump(exclude_defaults=True) for key, own in plan.ranges.items()}
-    declared = json.dumps({"config": config_hash(plan.base), "ranges": ranges}, sort_keys=True)
-    if study.user_attrs.get("declared", declared) != declared:
-        raise ConfigError(f"{folder} holds trials of another configuration or of other ranges; name another --out")
-    graph = dataset.fingerprint()
-    if study.user_attrs.get("graph", graph) != graph:
-        raise ConfigError(f"{folder} holds trials on another graph: the data have changed; name another --out")
-    study.set_user_attr("declared", declared)
-    study.set_user_attr("graph", graph)
-    for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
-        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-        tries = sum(other.params == trial.params for other in study.trials)
-        if set(trial.params) == set(plan.ranges) and tries <= TRIES:  # it may be what has killed the process
-            study.enqueue_trial(trial.params)
-    # with the same seed a search that goes on would propose its first settings again
-    study.sampler = optuna.samplers.TPESampler(seed=(plan.seed + len(study.trials)) % SEEDS)
-    study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
-    return study
+def _note_stop(study: Any, trial: Any) -> None:
+    """Note that a trial was asked to stop, unless it is over: its process has not crashed at it."""
+    if not study.trials[trial.number].state.is_finished():
+        _note(trial, stopped=True)
 
 
 def _suggest(trial: Any, key: str, own: RangeSection) -> Any:
@@ -166,6 +161,7 @@ def _make(
     try:
         config = changed_config(plan.base, settings, f"{plan.path}: ")
         name = config_hash(config)
+        _check_crashes(trial)
         outcome = _known(study, name) or trials.train(config, name, trial, listener())
     except Interrupted:
         raise
@@ -180,6 +176,16 @@ def _make(
             study.tell(trial, outcome.mrr)
     if name:
         trials.forget(name)
+
+
+def _check_crashes(trial: Any) -> None:
+    """Raise `RunError` if processes have crashed so often at the settings of a trial that these may be the reason."""
+    crashes = trial.user_attrs.get("crashes", 0)
+    if crashes >= TRIES:
+        raise RunError(
+            f"the process has crashed or was killed {crashes} times while it tried these settings, and they are not "
+            "tried again; is there enough memory for them?"
+        )
 
 
 def _known(study: Any, name: str) -> Outcome | None:
