@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("optuna")
 
+from foretime.training.guidance import RULES_OF_A_FILE
+
 
 def test_tune_prints_the_trials_and_what_to_do_next(foretime, events: Path, tmp_path: Path):
     base = (
@@ -29,6 +31,21 @@ def test_tune_prints_the_trials_and_what_to_do_next(foretime, events: Path, tmp_
     trained = foretime("train", "--config", tmp_path / "out" / "best.toml", "--out", tmp_path / "run", "--no-test")
     assert trained.code == 0, trained.err
     assert f"{found[0]['valid_mrr']:.4f}" in trained.out
+
+
+def test_tune_warns_of_rules_whose_origin_is_not_known(foretime, events: Path, tmp_path: Path):
+    rules = tmp_path / "rules.txt"
+    rules.write_text("sues(x, y, t) <= visits(x, y, t)\n", encoding="utf-8")
+    base = f'[data]\npath = "{events}"\n[model]\nname = "lcge"\nrank = 4\n'
+    base += f'[training]\nepochs = 1\nthreads = 1\n[rules]\nfile = "{rules}"\n'
+    (tmp_path / "base.toml").write_text(base, encoding="utf-8")
+    text = '[tune]\nconfig = "base.toml"\ntrials = 1\n[ranges]\npenalties.event_rules = { choices = [1.0] }\n'
+    (tmp_path / "tune.toml").write_text(text, encoding="utf-8")
+    outcome = foretime("tune", tmp_path / "tune.toml", "--out", tmp_path / "out")
+    assert outcome.code == 0, outcome.err
+    assert outcome.err.startswith(f"warning: {tmp_path / 'tune.toml'}: the configuration has rules.file = '{rules}': ")
+    assert RULES_OF_A_FILE in outcome.err
+    assert "trial 0: finished" in outcome.err
 
 
 def test_tune_says_what_is_wrong(foretime, tmp_path: Path):

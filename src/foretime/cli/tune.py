@@ -32,6 +32,8 @@ def tune(
     from foretime.data.dataset import read_dataset
 
     plan = tuning.read_plan(config)
+    for warning in plan.warnings():
+        typer.echo(f"warning: {warning}", err=True)
     plan = plan if trials is None else replace(plan, trials=trials)
     folder = out or Path("runs") / f"tune-{config.stem}"
     dataset = read_dataset(plan.base.data.path, plan.base.data)

@@ -26,6 +26,7 @@ from foretime.evaluation.calibration import expected_calibration_error, fit_temp
 from foretime.evaluation.pieces import PIECES, Piece, candidates
 from foretime.models import Model, WithEvidence
 from foretime.training.checkpoint import Progress, read_progress
+from foretime.training.guidance import RULES_OF_A_FILE
 from foretime.training.listeners import Listener
 from foretime.training.members import load_first_stage
 from foretime.training.runs import RunFolder
@@ -127,7 +128,7 @@ def choice_note(config: Config) -> str:
     if fits_on_valid(config.combiner):
         note += "; the combiner was fitted on valid, whose figures here are therefore not those of unseen facts"
     if config.rules.file:
-        note += "; the rules were read from a file, and what they were mined from is not known"
+        note += f"; {RULES_OF_A_FILE}"
     return note
 
 

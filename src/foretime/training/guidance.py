@@ -14,6 +14,9 @@ from foretime.rules.files import read_rules
 from foretime.rules.rule import STATIC, RuleTable
 from foretime.training.listeners import Listener
 
+RULES_OF_A_FILE = "the rules were read from a file, and what they were mined from is not known"
+"""What is told wherever such rules may have seen the facts that are asked about."""
+
 
 def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable | None:
     """Return the rules that guide the configured model or that its evidence has paths of, if there is either."""

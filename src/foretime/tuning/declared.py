@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from foretime.config import Config, Section, check_section, read_config
 from foretime.errors import ConfigError
 from foretime.training import changed_config, complete_config
+from foretime.training.guidance import RULES_OF_A_FILE
 
 JUDGES = {
     "data": "it would change what is asked",
@@ -116,6 +117,14 @@ class TunePlan:
     startup_trials: int
     warmup_epochs: int
     seed: int
+
+    def warnings(self) -> list[str]:
+        """Return what may make the figures of the trials other than those of unseen facts."""
+        file = self.base.rules.file
+        if not file:
+            return []
+        seen = "if from valid too, trials are judged by facts that their rules have seen"
+        return [f"{self.path}: the configuration has rules.file = {file!r}: {RULES_OF_A_FILE}; {seen}"]
 
 
 def read_plan(path: Path | str) -> TunePlan:
