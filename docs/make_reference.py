@@ -91,7 +91,7 @@ def _table(section: type[Section], keys: list[str] | None = None) -> Iterator[st
 
 def _value(field: FieldInfo) -> str:
     rules = ((rule, name) for rule in field.metadata for name in BOUNDS if hasattr(rule, name))
-    limits = ", ".join(f"{BOUNDS[name]} {getattr(rule, name):,g}" for rule, name in rules)
+    limits = ", ".join(f"{BOUNDS[name]} {getattr(rule, name):,.10g}" for rule, name in rules)
     return f"{_type(field.annotation)} {limits}".strip()
 
 

@@ -53,6 +53,8 @@ def test_an_empty_configuration_has_every_default(tmp_path: Path):
         ("[training]\nepochs = 'ten'", r"training\.epochs = 'ten': should be a valid integer"),
         ("[training]\nepochs = 1.5", r"training\.epochs = 1\.5: should be a valid integer"),
         ("[training]\nepochs = 0", r"training\.epochs = 0: should be greater than or equal to 1"),
+        ("[training]\nseed = -1", r"training\.seed = -1: should be greater than or equal to 0"),
+        (f"[training]\nseed = {10**23}", rf"training\.seed = {10**23}: should be less than or equal to 4294967295"),
         ("[training]\nlearning_rate = nan", r"training\.learning_rate = nan: should be a finite number"),
         ("[training]\noptimizer = 'sgd'", r"training\.optimizer = 'sgd': should be 'adagrad' or 'adam'"),
         ("[data]\nvalid_share = 1.0", r"data\.valid_share = 1\.0: should be less than 1"),

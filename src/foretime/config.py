@@ -18,6 +18,9 @@ from pydantic_core import PydanticCustomError
 
 from foretime.errors import ConfigError, suggestion
 
+LARGEST_SEED = 2**32 - 1
+"""The largest seed: torch, NumPy and LightGBM all take it, also with what members add to it."""
+
 
 class Section(BaseModel):
     """A group of settings: closed, typed and frozen."""
@@ -131,7 +134,7 @@ class TrainingConfig(Section):
     members: int = Field(default=1, ge=1, le=100)
     """How many models with seeds of their own are trained, each alone; the score is the mean of theirs. Evidence is
     learned once, by the first."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of the initial weights, of the order of questions and of the entities that are drawn."""
     threads: int = Field(default=0, ge=0)
     """Threads of the matrix products; 0 for one for each core. A resumed run uses the number it began with."""

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from foretime import Explainer
-from foretime.config import Config, override
+from foretime.config import LARGEST_SEED, Config, override
 from foretime.data.dataset import Dataset, read_dataset
 from foretime.errors import ConfigError, RunError
 from foretime.evaluation import model_scorer, questions_of
@@ -166,3 +166,10 @@ def test_members_that_cannot_be_are_refused_before_anything_is_written(
     with pytest.raises(ConfigError, match=message):
         create_run(small_graph, override(base, {"training.members": 2, **changes}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_the_largest_seed_is_one_of_every_generator(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    settings = {"training.seed": LARGEST_SEED, "training.members": 2, "training.epochs": 1, "training.valid_limit": 5}
+    second = {"combiner.use": True, "combiner.trees": 2, "combiner.leaf_candidates": 4}
+    run = train(small_graph, override(small_config, {**settings, **second}), tmp_path / "run")
+    assert run.report()["test"]["all"]["questions"] > 0

@@ -42,10 +42,10 @@ def demo(
         error_console.print(f"the run in {run} {what}; name another folder for a new one", markup=False)
     else:
         events, seed = EVENTS if events is None else events, seed or 0
+        config = override(Config(), {**SETTINGS, "training.seed": seed, "data.path": str(world)})
         error_console.print(f"1. a world of {events:,} events in {world}", markup=False)
         write(generate(events=events, seed=seed), world)
         error_console.print(f"2. LCGE and grounded rules are trained on it in {run}", markup=False)
-        config = override(Config(), {**SETTINGS, "training.seed": seed, "data.path": str(world)})
         create_run(read_dataset(world, config.data), config, run)
     finished = resume(run, TerminalProgress()) if not (run / "report.json").exists() else RunFolder.open(run)
     error_console.print("3. what it reached, by a ranking against all entities")
