@@ -2,16 +2,19 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 from foretime.bench.audit import audit, count_firsts, count_rivals
 from foretime.bench.audit_page import MARKS, audit_table, put_between_marks
+from foretime.bench.published import published
 from foretime.data.facts import Facts
-from foretime.errors import DataError, RunError
+from foretime.errors import ConfigError, DataError, ForetimeError, RunError
 from foretime.evaluation import KnownAnswers
 from foretime.training import RunFolder
 
@@ -101,6 +104,53 @@ def test_a_run_that_is_not_finished_is_not_audited(small_run: Path, tmp_path: Pa
     (copy / "report.json").unlink()
     with pytest.raises(RunError, match="copy: the run is not finished; go on with foretime train --resume"):
         audit(copy)
+
+
+def test_scores_that_are_not_numbers_are_not_counted(small_run: Path, tmp_path: Path):
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
+    with safetensors.safe_open(run.best_file, framework="pt") as stream:
+        progress = stream.metadata()
+    broken = {
+        name: torch.full_like(value, torch.nan) for name, value in safetensors.torch.load_file(run.best_file).items()
+    }
+    safetensors.torch.save_file(broken, run.best_file, progress)
+    with pytest.raises(ForetimeError, match=r"scores that are not numbers: lower training\.learning_rate"):
+        audit(run)
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_each_of_the_scores_is_to_be_a_number(broken: int):
+    asked, known = questions_and_known(3, 9, np.random.default_rng(0))
+    tables = [torch.zeros(3, 9), torch.zeros(3, 9)]
+    tables[broken][1, 4] = torch.nan
+    with pytest.raises(ForetimeError, match="not numbers"):
+        count_rivals(tables, asked, known)
+
+
+def test_printed_figures_stand_beside_the_very_graph_and_no_other_of_its_name(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
+    graph = replace(run.dataset(), name="icews14")
+    graph.save(run.path)
+    found = audit(run)
+    assert (found.data, found.printed) == ("icews14", None)
+    assert "printed in the paper" not in audit_table(found.to_dict())
+    monkeypatch.setitem(published().fingerprints, "icews14", [graph.fingerprint()])
+    assert audit(run).printed == published().table3["icews14"]["LCGE"]
+
+
+@pytest.mark.parametrize("data", ["icews14", "icews05-15", "wikidata12k"])
+def test_every_printed_graph_is_known_by_its_fingerprint(data: str):
+    for fingerprint in published().fingerprints[data]:
+        assert published().printed(data, fingerprint, "LCGE") == published().table3[data]["LCGE"]
+    assert published().printed(data, "another", "LCGE") is None
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**30])
+def test_a_seed_that_is_too_small_or_too_large_is_told(small_run: Path, seed: int):
+    with pytest.raises(ConfigError, match=f"seed {seed}: should be a whole number from 0 to 4294967295"):
+        audit(small_run, seed=seed)
 
 
 def test_the_page_says_what_the_kept_figures_say():

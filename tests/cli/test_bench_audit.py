@@ -27,3 +27,10 @@ def test_audit_says_what_is_wrong(foretime, small_run: Path, evidence_run: Path,
     assert (bare.code, bare.out) == (2, "")
     assert "bare.md: has no place for the table" in bare.err
     assert not (tmp_path / "audit.json").exists()  # told before anything was counted
+    (tmp_path / "latin.md").write_bytes("Côte <!-- audit:begin --> <!-- audit:end -->".encode("latin-1"))
+    latin = foretime("bench", "audit", small_run, "--page", tmp_path / "latin.md")
+    assert latin.code == 2
+    assert "latin.md: not a page in UTF-8 (" in latin.err
+    large = foretime("bench", "audit", small_run, "--seed", 10**30)
+    assert (large.code, large.out) == (2, "")
+    assert f"error: seed {10**30}: should be a whole number from 0 to" in large.err

@@ -18,11 +18,11 @@ from torch import Tensor
 
 from foretime.bench.published import published
 from foretime.combining.columns import score_each_term
-from foretime.config import Config
+from foretime.config import LARGEST_SEED, Config
 from foretime.data.facts import Facts
-from foretime.errors import RunError
+from foretime.errors import ConfigError, RunError
 from foretime.evaluation import KnownAnswers, Metrics, Ranks, known_answers, questions_of
-from foretime.evaluation.ranking import batches
+from foretime.evaluation.ranking import batches, check_numbers
 from foretime.models import Model
 from foretime.training import RunFolder, load_model
 from foretime.training.conclusion import is_concluded
@@ -60,7 +60,7 @@ class Audit:
     seed: int
     counts: dict[str, Count]
     printed: dict[str, float] | None
-    """What the paper prints for LCGE on this data set."""
+    """What the paper prints for LCGE on this very graph; nothing for another one of the same name."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values for JSON."""
@@ -69,6 +69,8 @@ class Audit:
 
 def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch_size: int = 256) -> Audit:
     """Return the audit of a trained LCGE run; the seed draws the random numbers."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ConfigError(f"seed {seed}: should be a whole number from 0 to {LARGEST_SEED}")
     folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
     config, dataset = folder.config(), folder.dataset()
     weight = config.model.options.get("commonsense_weight", 0.0)
@@ -90,7 +92,7 @@ def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch
         commonsense_weight=weight,
         seed=seed,
         counts=counted,
-        printed=published().table3.get(dataset.name, {}).get("LCGE"),
+        printed=published().printed(dataset.name, dataset.fingerprint(), "LCGE"),
     )
 
 
@@ -144,6 +146,7 @@ def count_rivals(
     above = torch.ones(scores[0].shape, dtype=torch.bool)
     level = above.clone()
     for own in scores:
+        check_numbers(own)
         of_answer = own.gather(1, answer)  # (questions, 1)
         above &= own > of_answer
         level &= own >= of_answer

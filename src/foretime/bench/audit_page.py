@@ -40,7 +40,10 @@ def around_marks(page: Path) -> tuple[str, str]:
     """Return what a page has before and behind the place of the table; a page without one is a `DataError`."""
     if not page.is_file():
         raise DataError(f"{page}: no such page; name one that has a place for the table")
-    text = page.read_text(encoding="utf-8")
+    try:
+        text = page.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{page}: not a page in UTF-8 ({error}); save it as such, or name another one") from None
     if text.count(MARKS[0]) != 1 or text.count(MARKS[1]) != 1 or text.index(MARKS[0]) > text.index(MARKS[1]):
         raise DataError(f"{page}: has no place for the table; write the lines {MARKS[0]} and {MARKS[1]} where it goes")
     return text.split(MARKS[0])[0], text.split(MARKS[1])[1]

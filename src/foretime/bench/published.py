@@ -31,6 +31,10 @@ class Published:
         """Return a model's name as it is printed, from its name in a configuration: the class has that spelling."""
         return MODELS[model].__name__ if model in MODELS and model != "rules" else model
 
+    def printed(self, data: str, fingerprint: str, row: str) -> dict[str, float] | None:
+        """Return the figures that a row of table 3 has for a graph; nothing for another graph of the same name."""
+        return self.table3.get(data, {}).get(row) if fingerprint in self.fingerprints.get(data, []) else None
+
 
 @cache
 def published() -> Published:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def audit(
     run: Annotated[Path, typer.Argument(help="The folder of a trained LCGE run.", show_default=False)],
-    seed: Annotated[int, typer.Option(help="Of the random numbers.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
     write: Annotated[Path | None, typer.Option(help="Where the figures go (.json).")] = None,
     page: Annotated[Path | None, typer.Option(help="A Markdown page whose marked place gets the table.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,

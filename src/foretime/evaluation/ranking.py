@@ -68,11 +68,16 @@ def rank(scorer: Scorer, questions: Facts, known: KnownAnswers, batch_size: int 
     return Ranks(optimistic=1 + higher, pessimistic=1 + higher + equal)
 
 
-def _count_rivals(scores: Tensor, questions: Facts, known: KnownAnswers) -> tuple[Tensor, Tensor]:
-    """Return how many fair rivals of each answer score higher, and how many equal: (questions,) each."""
-    answer = scores.gather(1, torch.from_numpy(questions.object)[:, None])  # (questions, 1)
+def check_numbers(scores: Tensor) -> None:
+    """Raise `ForetimeError` if there is a score that is not a number: nothing is above such an answer, nor below it."""
     if bool(scores.sum(1).isnan().any()):
         raise ForetimeError("the model gives scores that are not numbers: lower training.learning_rate and train again")
+
+
+def _count_rivals(scores: Tensor, questions: Facts, known: KnownAnswers) -> tuple[Tensor, Tensor]:
+    """Return how many fair rivals of each answer score higher, and how many equal: (questions,) each."""
+    check_numbers(scores)
+    answer = scores.gather(1, torch.from_numpy(questions.object)[:, None])  # (questions, 1)
     # comparing into a float buffer and summing that is several times faster than summing booleans
     marks = torch.empty_like(scores)
     higher = torch.gt(scores, answer, out=marks).sum(1).long()
