@@ -8,7 +8,7 @@ no error but a stop that was asked for, and exits with 130.
     ├── DataError       a file, a row, a time, a split
     ├── DownloadError   a public data set that could not be fetched
     ├── ConfigError     a configuration key or value
-    ├── RunError        a run folder that is missing, unfinished or damaged
+    ├── RunError        a run folder that is missing, unfinished, damaged or held
     ├── QuestionError   a question with an unknown name, a time out of range, or nothing left open
     └── Interrupted     Ctrl-C, and how to go on
 """
@@ -36,7 +36,7 @@ class ConfigError(ForetimeError):
 
 
 class RunError(ForetimeError):
-    """A run folder is missing, unfinished or damaged."""
+    """A run folder is missing, unfinished, damaged, or held by a process that trains in it."""
 
 
 class QuestionError(ForetimeError):

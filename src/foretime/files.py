@@ -38,13 +38,16 @@ def write_json(path: Path, content: Any) -> None:
 
 
 @contextmanager
-def hold(folder: Path, wait: bool = True) -> Iterator[None]:
-    """Hold a folder, so that no other process holds it; without waiting, one that does is a `BlockingIOError`."""
+def hold(folder: Path, wait: bool = True) -> Iterator[int]:
+    """Hold a folder, so that no other process holds it; without waiting, one that does is a `BlockingIOError`.
+
+    It is held by a descriptor, which is given: a process that it is passed on to holds the folder too.
+    """
     import fcntl  # only where something is held: there is none on Windows
 
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)

@@ -58,16 +58,23 @@ def create_run(dataset: Dataset, config: Config, folder: Path | str, listener: L
 def resume(folder: Path | str, listener: Listener | None = None, with_test: bool = True, jobs: int = 1) -> RunFolder:
     """Go on with a run where it was interrupted, whenever that was; a finished run gets the report that it lacks.
 
-    `jobs` is how many of its trainings are done side by side, where it has several.
+    `jobs` is how many of its trainings are done side by side, where it has several. One process at a time goes on with
+    a run: a second one gets a `RunError`.
     """
-    run, listener = RunFolder.open(folder), listener or Listener()
+    run = RunFolder.open(folder)
+    with run.held() as lock:
+        _train_to_the_end(run, listener or Listener(), with_test, jobs, lock)
+    return run
+
+
+def _train_to_the_end(run: RunFolder, listener: Listener, with_test: bool, jobs: int, lock: int | None) -> None:
     config, dataset = run.config(), run.dataset()
     if is_concluded(run, dataset, with_test):
-        return run  # test is ranked once
+        return  # test is ranked once
     try:
         torch.set_num_threads(config.training.threads)  # also where all is trained, and only ranking is left
         if jobs > 1 and len(stages_left(run, config)) > 1:
-            train_side_by_side(run, config, dataset, listener, jobs)
+            train_side_by_side(run, config, dataset, listener, jobs, lock)
         else:
             train_one_by_one(run, config, dataset, listener)
         conclude(run, config, dataset, listener, with_test)
@@ -76,4 +83,3 @@ def resume(folder: Path | str, listener: Listener | None = None, with_test: bool
     except KeyboardInterrupt as stop:
         stop.add_note(f"go on with foretime train --resume {run.path}")
         raise
-    return run

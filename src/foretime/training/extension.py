@@ -19,6 +19,12 @@ def extend(folder: Path | str, epochs: int) -> RunFolder:
     anywhere, the same call does the rest.
     """
     run = RunFolder.open(folder)
+    with run.held():
+        _plan(run, epochs)
+    return run
+
+
+def _plan(run: RunFolder, epochs: int) -> None:
     config = override(run.config(), {"training.epochs": epochs})
     checkpoints = _checkpoints(run, config)
     for file, progress in checkpoints.items():
@@ -29,7 +35,6 @@ def extend(folder: Path | str, epochs: int) -> RunFolder:
     write_text(run.config_file, config_text(config))
     if run.report_file.exists():  # comes last: with it, a checkpoint beyond the planned epochs is not trained on
         run.report_file.rename(run.earlier_report_file(min(progress.epochs_done for progress in checkpoints.values())))
-    return run
 
 
 def _checkpoints(run: RunFolder, config: Config) -> dict[Path, Progress]:

@@ -19,13 +19,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from foretime.config import Config, config_text, read_config
 from foretime.data.dataset import Dataset
 from foretime.errors import RunError
-from foretime.files import write_json, write_text
+from foretime.files import hold, write_json, write_text
 from foretime.rules.files import RUN_RULES, read_rules, write_rules
 from foretime.rules.rule import RuleTable
 
@@ -81,6 +83,23 @@ class RunFolder:
     def earlier_report_file(self, epochs: int) -> Path:
         """Return where the report is kept that the run had after fewer epochs."""
         return self.path / f"report-after-{epochs}.json"
+
+    @contextmanager
+    def held(self) -> Iterator[int | None]:
+        """Hold the folder while something is trained in it, and give the lock; one that is held is a `RunError`.
+
+        Reading needs no lock. Where there are none, nothing is held.
+        """
+        with ExitStack() as stack:
+            try:
+                lock = stack.enter_context(hold(self.path, wait=False))
+            except BlockingIOError:
+                raise RunError(
+                    f"{self.path}: another process trains in it; wait until it has finished, or stop it first"
+                ) from None
+            except (ImportError, OSError):  # Windows has no such locks, and neither have some network disks
+                lock = None
+            yield lock
 
     def tested_before(self) -> list[int]:
         """Return after how many epochs test was ranked before the run was given more."""

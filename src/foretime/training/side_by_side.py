@@ -26,8 +26,13 @@ STOPPED = (0, 130, -signal.SIGTERM)
 """How a process ends that was asked to stop: with its training, after a step, or before it had begun."""
 
 
-def train_side_by_side(run: RunFolder, config: Config, dataset: Dataset, listener: Listener, jobs: int) -> None:
-    """Train every stage of a run that is not trained yet, `jobs` of them at a time, each with its share of threads."""
+def train_side_by_side(
+    run: RunFolder, config: Config, dataset: Dataset, listener: Listener, jobs: int, lock: int | None = None
+) -> None:
+    """Train every stage of a run that is not trained yet, `jobs` of them at a time, each with its share of threads.
+
+    `lock` is that of `RunFolder.held`.
+    """
     left, whole = stages_left(run, config), len(stages_of(config)) * config.training.epochs
     threads = threads_of_each(config, jobs)
     working: list[Worker] = []
@@ -37,7 +42,7 @@ def train_side_by_side(run: RunFolder, config: Config, dataset: Dataset, listene
     try:
         while working or (left and not stopping):
             while left and len(working) < jobs and not stopping:
-                working.append(Worker(run, left.pop(0), threads, heard))
+                working.append(Worker(run, left.pop(0), threads, heard, lock))
             if not stopping and listener.stop_wanted():
                 stopping = True
                 for worker in working:
@@ -83,7 +88,7 @@ def _end_all(workers: list[Worker]) -> None:
 class Worker:
     """A process that trains one stage."""
 
-    def __init__(self, run: RunFolder, stage: Stage, threads: int, heard: Heard) -> None:
+    def __init__(self, run: RunFolder, stage: Stage, threads: int, heard: Heard, lock: int | None = None) -> None:
         """Start it; what it says, and at last nothing, is put into `heard`."""
         self.stage = stage
         self._run, self._fault = run, ""
@@ -99,6 +104,9 @@ class Worker:
                 str(os.getpid()),
             ],
             stdout=subprocess.PIPE,
+            pass_fds=()
+            if lock is None
+            else (lock,),  # it may outlive who has started it, and holds the folder till then
             start_new_session=True,  # Ctrl-C is for who has started it, who stops it in turn
             env=os.environ | {"OMP_NUM_THREADS": number, "NUMBA_NUM_THREADS": number},
             encoding="utf-8",

@@ -1,0 +1,83 @@
+"""One process at a time trains in a run folder; whoever reads it is not kept from that."""
+
+import errno
+import fcntl
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset
+from foretime.errors import RunError
+from foretime.predict import Predictor
+from foretime.training import RunFolder, create_run, extend, resume
+from foretime.training.side_by_side import Worker
+from foretime.training.stages import Stage
+from interruptions import StopAfter
+
+ENDLESS = {"training.epochs": 100_000, "training.patience": 100_000, "training.valid_every": 1}
+HELD = r": another process trains in it; wait until it has finished, or stop it first$"
+
+
+def test_a_second_process_is_refused_while_one_trains(small_graph: Dataset, small_config: Config, tmp_path: Path):
+    run = create_run(small_graph, override(small_config, ENDLESS), tmp_path / "run")
+    words = [sys.executable, "-m", "foretime", "train", "--resume", str(run.path)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(run.best_file)
+        with pytest.raises(RunError, match=f"^{run.path}{HELD}"):
+            resume(run.path, StopAfter(5))
+        with pytest.raises(RunError, match=HELD):
+            extend(run.path, 5)
+        assert Predictor.open(run).temperatures["time"] == 1.0
+    finally:
+        process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 130
+    epochs = [line["epoch"] for line in run.trace()]
+    assert epochs == list(range(1, len(epochs) + 1))
+    extend(run.path, len(epochs) + 1)  # nobody holds it any more
+    assert resume(run.path).report()["epochs"] == len(epochs) + 1
+
+
+def test_a_training_that_has_lost_its_caller_still_holds_the_folder(
+    small_graph: Dataset, small_config: Config, tmp_path: Path
+):
+    run = create_run(small_graph, override(small_config, {**ENDLESS, "training.members": 2}), tmp_path / "run")
+    with run.held() as lock:
+        worker = Worker(run, Stage(None, 1), 1, queue.Queue(), lock)
+        wait_for(run.member(1).trace_file)  # who holds the folder does not lock its own processes out
+    with pytest.raises(RunError, match=HELD):
+        resume(run.path, StopAfter(5))
+    worker.stop()
+    assert worker.wait() == 130
+    with run.held() as again:
+        assert again is not None
+
+
+@pytest.mark.parametrize("locks", ["no such module", "not on this disk"])
+def test_where_there_are_no_locks_training_goes_on_without(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locks: str
+):
+    def fail(*_: object) -> None:
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    if locks == "no such module":
+        monkeypatch.setitem(sys.modules, "fcntl", None)
+    else:
+        monkeypatch.setattr(fcntl, "flock", fail)
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
+    run.report_file.unlink()
+    assert resume(run.path).report()["test"] == RunFolder(small_run).report()["test"]
+
+
+def wait_for(file: Path, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not file.exists():
+        assert time.monotonic() < end, f"{file} did not come"
+        time.sleep(0.02)
