@@ -365,7 +365,7 @@ def test_a_folder_that_is_no_run_is_named(tmp_path: Path):
     [
         ("{", r"report\.json: damaged report \(.*\); make it anew with foretime train --resume"),
         ("{}", r"report\.json: has no temperatures; make it anew with foretime train --resume"),
-        ("[]", r"report\.json: has no temperatures; make it anew with foretime train --resume"),
+        ("[]", r"report\.json: damaged report \(it is no JSON object\); make it anew with foretime train --resume"),
         ('{"temperatures": null}', r"report\.json: has no temperatures"),
         (
             '{"temperatures": {"subject": 1, "object": 1, "predicate": 1, "time": 0}}',

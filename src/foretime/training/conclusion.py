@@ -67,6 +67,7 @@ def temperatures_in(report: Any) -> dict[str, float] | None:
 
 def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listener, with_test: bool = True) -> None:
     """Write the report of a run whose training has finished."""
+    before = run.tested_before()  # one that is damaged should be told before test is ranked
     judge = load_judge(run, config, dataset, listener)
     progress, last = read_progress(run.best_file), read_progress(run.last_file)
     listener.stage("calibrating on valid")
@@ -94,7 +95,7 @@ def conclude(run: RunFolder, config: Config, dataset: Dataset, listener: Listene
         if len(dataset.split(split)):
             listener.stage(f"ranking {split}")
             report[split] = evaluate_split(judge, dataset, split, config.training.filter, temperatures)
-    before = report["tested_before"] = run.tested_before()
+    report["tested_before"] = before
     report["test_note"] = note_on_test("test" in report, before)
     run.write_report(report)
 

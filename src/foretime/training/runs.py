@@ -30,6 +30,10 @@ from foretime.errors import RunError
 from foretime.files import hold, write_json, write_text
 from foretime.rules.files import RUN_RULES, read_rules, write_rules
 from foretime.rules.rule import RuleTable
+from foretime.training.trace import read_trace
+
+EARLIER = "report-after-"
+"""How the reports are called that a run had before it was given more epochs."""
 
 
 class RunFolder:
@@ -80,10 +84,6 @@ class RunFolder:
             raise RunError(f"{run.path}: not a run folder, it has no config.toml; name a folder that training has made")
         return run
 
-    def earlier_report_file(self, epochs: int) -> Path:
-        """Return where the report is kept that the run had after fewer epochs."""
-        return self.path / f"report-after-{epochs}.json"
-
     @contextmanager
     def held(self) -> Iterator[int | None]:
         """Hold the folder while something is trained in it, and give the lock; one that is held is a `RunError`.
@@ -101,11 +101,13 @@ class RunFolder:
                 lock = None
             yield lock
 
+    def earlier_report_file(self, epochs: int) -> Path:
+        """Return where the report is kept that the run had after fewer epochs."""
+        return self.path / f"{EARLIER}{epochs}.json"
+
     def tested_before(self) -> list[int]:
         """Return after how many epochs test was ranked before the run was given more."""
-        found = {}
-        for file in self.path.glob("report-after-*.json"):
-            found[int(file.stem.rpartition("-")[2])] = json.loads(file.read_text(encoding="utf-8"))
+        found = {_epochs_in(file): _earlier(file) for file in self.path.glob(f"{EARLIER}*.json")}
         return sorted(epochs for epochs, report in found.items() if "test" in report)
 
     def fold(self, number: int) -> RunFolder:
@@ -130,10 +132,7 @@ class RunFolder:
 
     def trace(self) -> list[dict[str, Any]]:
         """Return the lines of the trace, one for each finished epoch."""
-        if not self.trace_file.exists():
-            return []
-        lines = self.trace_file.read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines if line.endswith("}")]
+        return read_trace(self.trace_file)
 
     def append_trace(self, record: dict[str, Any]) -> None:
         """Add a line to the trace."""
@@ -150,16 +149,44 @@ class RunFolder:
     def report(self) -> dict[str, Any]:
         """Return the report of a finished run."""
         try:
-            return json.loads(self.report_file.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+            return _read_object(self.report_file)
         except FileNotFoundError:
             raise RunError(
                 f"{self.path}: the run is not finished; go on with foretime train --resume {self.path}"
             ) from None
         except (OSError, ValueError) as error:
             raise RunError(
-                f"{self.report_file}: damaged report ({error}); make it anew with foretime train --resume"
+                f"{self.report_file}: damaged report ({error}); make it anew with foretime train --resume {self.path}"
             ) from None
 
     def write_report(self, report: dict[str, Any]) -> None:
         """Write the report."""
         write_json(self.report_file, report)
+
+
+def _read_object(file: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; any other content is a `ValueError`."""
+    found = json.loads(file.read_bytes())
+    if not isinstance(found, dict):
+        raise ValueError("it is no JSON object")
+    return found
+
+
+def _epochs_in(file: Path) -> int:
+    """Return after how many epochs an earlier report was made, by its name."""
+    number = file.stem.removeprefix(EARLIER)
+    if not (number.isascii() and number.isdecimal()):
+        raise RunError(
+            f"{file}: no earlier report is called so; name it after the epochs that the run had then, as in "
+            f"{EARLIER}20.json, or move it elsewhere"
+        )
+    return int(number)
+
+
+def _earlier(file: Path) -> dict[str, Any]:
+    try:
+        return _read_object(file)
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"{file}: damaged report ({error}); restore the file, or remove it if test was not ranked then"
+        ) from None

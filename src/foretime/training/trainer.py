@@ -20,7 +20,7 @@ from foretime.models import EvidencePart, Model, Part, Sizes, WithEvidence, buil
 from foretime.rules.rule import RuleTable
 from foretime.training.batches import QuestionPool, step_rows
 from foretime.training.candidates import SampledSoftmax, most_frequent
-from foretime.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from foretime.training.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 from foretime.training.guidance import wants_rules
 from foretime.training.listeners import Listener, Plan
 from foretime.training.losses import SampledLoss, loss_settings
@@ -88,6 +88,7 @@ class Trainer:
         """Train to the end and leave the best weights in the run folder."""
         if self.run.last_file.exists():
             self.progress = load_checkpoint(self.run.last_file, self.model, self.optimizer)
+            _check_best(self.run, self.progress)
         self.run.rewind_trace(self.progress.epochs_done + 1)
         self._saved_at = time.monotonic()
         self.listener.begin(self._plan())
@@ -207,11 +208,22 @@ class Trainer:
 
 def load_weights(run: RunFolder, model: Model) -> Model:
     """Return the model with the best weights of a run, or with its last ones if valid has not been ranked yet."""
-    file = run.best_file if run.best_file.exists() else run.last_file
-    if not file.exists():
+    if not run.best_file.exists() and not run.last_file.exists():
         raise RunError(f"{run.path}: nothing is trained yet; go on with foretime train --resume {run.path}")
-    load_checkpoint(file, model)
+    if not run.best_file.exists():
+        _check_best(run, read_progress(run.last_file))
+    # looked for once more: a training that goes on may have written it meanwhile
+    load_checkpoint(run.best_file if run.best_file.exists() else run.last_file, model)
     return model.eval()
+
+
+def _check_best(run: RunFolder, progress: Progress) -> None:
+    """Raise `RunError` if a training has kept the weights of its best epoch and they are gone."""
+    if progress.best_epoch and not run.best_file.exists():
+        raise RunError(
+            f"{run.best_file}: no such file, and the weights that the run had chosen, of epoch {progress.best_epoch}, "
+            "were in it; restore it, or train again in another folder"
+        )
 
 
 def valid_mrr(model: Model, dataset: Dataset, training: TrainingConfig) -> float:

@@ -1,0 +1,42 @@
+"""The trace of a training: a line of JSON for each epoch, which says what its losses were and how long it took."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from foretime.errors import RunError
+
+
+def read_trace(file: Path) -> list[dict[str, Any]]:
+    """Return the lines of a trace, none if there is no such file; one that says nothing of an epoch is a `RunError`.
+
+    Half a line at the end is left out: it is being written, or its writer was killed.
+    """
+    lines = file.read_bytes().split(b"\n") if file.exists() else []
+    records = []
+    for number, line in enumerate(lines, start=1):
+        record = _record(line)
+        if record is not None:
+            records.append(record)
+        elif line.strip() and not (number == len(lines) and _is_half(line)):
+            raise RunError(f"{file}:{number}: not a line of a trace; mend the line or remove it")
+    return records
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """Return what a line says of an epoch, nothing if it does not have what every reader of a trace wants to know."""
+    try:
+        record = json.loads(line)
+    except ValueError:  # also where it is no text
+        return None
+    if not isinstance(record, dict):
+        return None
+    numbers = (record.get("seconds"), record.get("valid_mrr", 0.0))
+    whole = isinstance(record.get("epoch"), int) and all(isinstance(number, int | float) for number in numbers)
+    return record if whole else None
+
+
+def _is_half(line: bytes) -> bool:
+    return line.startswith(b"{") and not line.endswith(b"}")
