@@ -230,3 +230,10 @@ def test_a_reader_that_has_seen_enough_gets_no_traceback(small_run: Path):
     error = process.stderr.read().decode()
     assert process.wait() in (0, 1)
     assert error == ""
+
+
+def test_without_valid_facts_no_figure_of_valid_is_printed(foretime, events: Path, tmp_path: Path, quick):
+    outcome = foretime("train", events, "--out", tmp_path / "run", *quick, "--set", "data.valid_share=0")
+    assert outcome.code == 0, outcome.err
+    assert "epoch   2  event_loss" in outcome.err
+    assert "valid MRR" not in outcome.err + outcome.out

@@ -102,7 +102,7 @@ class Trainer:
             self.listener.end()
 
     def _plan(self) -> Plan:
-        best = self.progress.best_mrr if self.progress.best_epoch else None
+        best = self.progress.best_mrr if self.progress.best_epoch and len(self.dataset.valid) else None
         pairs = self._pools[0].pairs
         return Plan(self.config.training.epochs, self.steps, pairs, self.progress.epoch, self.progress.step, best)
 
@@ -178,7 +178,7 @@ class Trainer:
         record: dict[str, Any] = {"epoch": epoch, "seconds": round(self.progress.seconds, 3), **means}
         last = epoch == training.epochs
         if last or epoch % training.valid_every == 0:
-            record["valid_mrr"] = self._evaluate()
+            record |= self._evaluate()
         out_of_patience = self.progress.evaluations_since_best >= training.patience
         self.progress = replace(self.progress, epoch=epoch + 1, step=0, sums={}, finished=last or out_of_patience)
         if self.progress.finished:
@@ -187,19 +187,26 @@ class Trainer:
         self._save_last()
         self.listener.epoch(record)
 
-    def _evaluate(self) -> float:
-        """Return the MRR on valid, and keep the weights if it is the best so far, or if there is no valid to tell."""
+    def _evaluate(self) -> dict[str, float]:
+        """Return what the trace says of valid, and keep the weights if they are the best so far.
+
+        Without a valid split nothing can be said, and the weights are kept.
+        """
+        if len(self.dataset.valid) == 0:
+            self._keep_weights(self.progress.best_mrr)
+            return {}
         self.listener.stage("ranking valid")
         mrr = valid_mrr(self.model, self.dataset, self.config.training)
-        if mrr > self.progress.best_mrr or len(self.dataset.valid) == 0:
-            self.progress = replace(
-                self.progress, best_epoch=self.progress.epoch, best_mrr=mrr, evaluations_since_best=0
-            )
-            save_checkpoint(self.run.best_file, self.model, None, self.progress)
+        if mrr > self.progress.best_mrr:
+            self._keep_weights(mrr)
         else:
             count = self.progress.evaluations_since_best + 1
             self.progress = replace(self.progress, evaluations_since_best=count)
-        return mrr
+        return {"valid_mrr": mrr}
+
+    def _keep_weights(self, mrr: float) -> None:
+        self.progress = replace(self.progress, best_epoch=self.progress.epoch, best_mrr=mrr, evaluations_since_best=0)
+        save_checkpoint(self.run.best_file, self.model, None, self.progress)
 
     def _save_last(self) -> None:
         save_checkpoint(self.run.last_file, self.model, self.optimizer, self.progress)
@@ -227,10 +234,8 @@ def _check_best(run: RunFolder, progress: Progress) -> None:
 
 
 def valid_mrr(model: Model, dataset: Dataset, training: TrainingConfig) -> float:
-    """Return the MRR on valid, or on the configured number of its facts; without a valid split, 0."""
+    """Return the MRR on valid, or on the configured number of its facts."""
     facts = _sample(dataset.valid, training.valid_limit, training.seed)
-    if len(facts) == 0:
-        return 0.0
     questions = questions_of(facts, len(dataset.predicates), training.filter)
     ranks = rank(model_scorer(model), questions, known_answers(dataset, training.filter))
     return float(np.mean(1.0 / ranks.realistic))

@@ -1,0 +1,65 @@
+"""A graph without valid facts: nothing is said of valid, and the weights of the last epoch are taken."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from foretime.bench.rows import row_of_finished
+from foretime.bench.running import summary
+from foretime.config import Config, override
+from foretime.data.dataset import Dataset
+from foretime.training import Interrupted, Listener, RunFolder, create_run, resume, train
+from foretime.training.listeners import Plan
+from interruptions import StopAfter, bytes_of
+
+
+@pytest.fixture(scope="module")
+def graph(small_graph: Dataset) -> Dataset:
+    return replace(small_graph, valid=small_graph.valid.take(slice(0)))
+
+
+@pytest.fixture(scope="module")
+def config(small_config: Config) -> Config:
+    return override(small_config, {"training.epochs": 5, "training.valid_every": 1, "training.patience": 1})
+
+
+class Hearing(Listener):
+    def __init__(self) -> None:
+        self.plans: list[Plan] = []
+        self.stages: list[str] = []
+
+    def begin(self, plan: Plan) -> None:
+        self.plans.append(plan)
+
+    def stage(self, text: str) -> None:
+        self.stages.append(text)
+
+
+@pytest.fixture(scope="module")
+def whole(graph: Dataset, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return train(graph, config, tmp_path_factory.mktemp("run") / "whole")
+
+
+def test_the_trace_says_nothing_of_valid(graph: Dataset, whole: RunFolder):
+    assert len(graph.valid) == 0
+    assert [(line["epoch"], "valid_mrr" in line) for line in whole.trace()] == [(n, False) for n in range(1, 6)]
+    report = whole.report()
+    assert (report["best_epoch"], report["epochs"], "valid" in report) == (5, 5, False)
+
+
+def test_a_resumed_training_knows_no_figure_of_valid(graph: Dataset, config: Config, whole: RunFolder, tmp_path: Path):
+    run, heard = create_run(graph, config, tmp_path / "run"), Hearing()
+    with pytest.raises(Interrupted):
+        resume(run.path, StopAfter(25))
+    assert run.best_file.exists()
+    resume(run.path, heard)
+    assert [plan.best_mrr for plan in heard.plans] == [None]
+    assert "ranking valid" not in heard.stages
+    assert bytes_of(run.path) == bytes_of(whole.path)
+
+
+def test_a_result_has_no_curve_that_could_rise(whole: RunFolder):
+    row = row_of_finished(whole)
+    assert (row["curve"], row["last_gain"], row["converged"], row["valid"]) == ([], None, None, None)
+    assert "valid MRR" not in summary(row)
