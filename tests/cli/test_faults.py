@@ -138,6 +138,23 @@ def test_a_signal_asks_to_stop_and_a_second_one_stops_at_once(number: signal.Sig
     assert signal.getsignal(number) is before
 
 
+def test_a_signal_in_the_middle_of_something_printed_prints_past_it(monkeypatch: pytest.MonkeyPatch, capfd):
+    from foretime.cli import progress as module
+
+    def print_once_more(*_: object, **__: object) -> None:
+        raise ImportError("what it needs is just being imported")
+
+    progress = module.TerminalProgress()
+    progress.begin(Plan(epochs=2, steps=3, questions=10, epoch=1, step=0, best_mrr=None))
+    try:
+        monkeypatch.setattr(module.console, "print", print_once_more)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert progress.stop_wanted()
+    finally:
+        progress.end()
+    assert capfd.readouterr().err == "stopping after this step; once more to stop at once\n"
+
+
 def test_ctrl_c_while_training_says_how_to_go_on_and_leaves_a_run_that_can(events: Path, tmp_path: Path):
     run = tmp_path / "run"
     words = ["--rank", "4", "--epochs", "100000", "--set", "training.patience=100000", "--set", "training.threads=1"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
+from contextlib import suppress
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
@@ -11,6 +13,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from foretime.caller import caller_is_gone
 from foretime.cli.tables import error_console as console
 from foretime.training.listeners import Listener, Plan
+
+STANDARD_ERROR = 2
+CLEAR_LINE = "\r\x1b[2K"
+"""What takes the bar off its line of a terminal; it comes again on the next one."""
 
 
 class TerminalProgress(Listener):
@@ -102,7 +108,10 @@ class TerminalProgress(Listener):
         if self._stop:
             raise KeyboardInterrupt
         self._stop = True
-        console.print("stopping after this step; once more to stop at once")
+        # past the console: a signal may come in the middle of something that it prints, or imports to print it
+        line = "stopping after this step; once more to stop at once\n"
+        with suppress(OSError):
+            os.write(STANDARD_ERROR, f"{CLEAR_LINE if console.is_terminal else ''}{line}".encode())
 
 
 def _duration(seconds: float) -> str:
