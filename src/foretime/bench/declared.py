@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from foretime.config import Config, Section, check_section, read_config
+from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config
 from foretime.errors import ConfigError
 from foretime.training import changed_config
 from foretime.training.identity import config_hash
 
 VARIANT = r"^[\w+-]*$"
-Seed = Annotated[int, Field(ge=0, lt=2**32, strict=True)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED, strict=True)]
 
 
 class BudgetSection(Section):

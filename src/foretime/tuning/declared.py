@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from foretime.config import Config, Section, check_section, read_config
+from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config
 from foretime.errors import ConfigError
 from foretime.training import changed_config, complete_config
 from foretime.training.guidance import RULES_OF_A_FILE
@@ -29,8 +29,6 @@ JUDGES = {
     "training.checkpoint_seconds": "it changes nothing but the speed",
 }
 """Sections and settings that cannot be tuned, and why."""
-SEEDS = 2**32
-"""How many seeds a search can have: as many as NumPy's generator."""
 
 
 def _check_number(value: object) -> object:
@@ -95,7 +93,7 @@ class TuneSection(Section):
     """Trials before any is given up."""
     warmup_epochs: int = Field(default=0, ge=0)
     """Epochs after which a trial may be given up: if it is below the median of the others at that epoch."""
-    seed: int = Field(default=0, ge=0, lt=SEEDS)
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of the search; that of the trainings is the configuration's."""
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from foretime.config import LARGEST_SEED
 from foretime.data.dataset import Dataset
 from foretime.errors import ConfigError, RunError
 from foretime.files import write_bytes
 from foretime.training.identity import config_hash
-from foretime.tuning.declared import SEEDS, TunePlan
+from foretime.tuning.declared import TunePlan
 
 JOURNAL, STUDY = "journal.log", "foretime"
 SHOWN = 80
@@ -35,7 +36,7 @@ def open_study(plan: TunePlan, dataset: Dataset, folder: Path) -> Any:
     study.set_user_attr("graph", graph)
     _propose_again(study, plan)
     # with the same seed a search that goes on would propose its first settings again
-    study.sampler = optuna.samplers.TPESampler(seed=(plan.seed + len(study.trials)) % SEEDS)
+    study.sampler = optuna.samplers.TPESampler(seed=(plan.seed + len(study.trials)) % (LARGEST_SEED + 1))
     study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
     return study
 
