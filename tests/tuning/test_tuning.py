@@ -415,7 +415,9 @@ def test_a_wrong_value_or_name_of_a_range_is_told_in_one_line(tuned, ranges: str
 
 
 def test_a_seed_is_one_that_a_search_can_have(tuned, small_graph: Dataset, tmp_path: Path):
-    with pytest.raises(ConfigError, match=r"tune\.toml: tune\.seed = 4294967296: should be less than 4294967296"):
+    with pytest.raises(
+        ConfigError, match=r"tune\.toml: tune\.seed = 4294967296: should be less than or equal to 42949"
+    ):
         tuned(settings="seed = 4294967296")
     ranges, settings = "training.learning_rate = { choices = [1e30] }\n", "trials = {}\nseed = 4294967295"
     tune(tuned(ranges, settings.format(1)), small_graph, tmp_path / "out")
