@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from foretime.cli import train_options as flags
 from foretime.cli.reading_options import Columns, Delimiter, Granularity, Header, Irregular, Names, reading_settings
 from foretime.errors import ConfigError
 
@@ -16,53 +15,34 @@ if TYPE_CHECKING:
 
 
 def train(  # noqa: PLR0913, each is a flag
-    graph: Annotated[
-        str | None, typer.Argument(help="A folder of splits or a file of events; default: the configuration's.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Its name, such as tntcomplex or rules; any other word lists them all.", show_default="lcge"),
-    ] = None,
-    rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training events at the most.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Questions in a step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="The step size of the optimiser.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the initial weights and the order of questions.")] = None,
-    evidence: Annotated[
-        bool | None,
-        typer.Option(
-            "--evidence/--no-evidence", help="Score by grounded rules too, which explain answers.", show_default=False
-        ),
-    ] = None,
-    past_only: Annotated[
-        bool, typer.Option("--past-only", help="Evidence of events before the time asked about only: forecasting.")
-    ] = False,
-    combiner: Annotated[
-        bool | None,
-        typer.Option("--combiner/--no-combiner", help="Re-order the best by a second stage.", show_default=False),
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other setting: section.key=value, again and again.")
-    ] = None,
+    graph: flags.Graph = None,
+    out: flags.Out = None,
+    config: flags.ConfigFile = None,
+    model: flags.ModelName = None,
+    rank: flags.Rank = None,
+    epochs: flags.Epochs = None,
+    batch_size: flags.BatchSize = None,
+    learning_rate: flags.LearningRate = None,
+    seed: flags.Seed = None,
+    evidence: flags.Evidence = None,
+    past_only: flags.PastOnly = False,
+    combiner: flags.Combiner = None,
+    settings: flags.Settings = None,
     columns: Columns = None,
     header: Header = None,
     delimiter: Delimiter = None,
     granularity: Granularity = None,
     irregular: Irregular = False,
     names: Names = None,
-    resume: Annotated[
-        Path | None, typer.Option(help="Go on with the run in this folder; with --epochs, to as many as that.")
-    ] = None,
-    test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Trainings side by side, where a run has several.")
-    ] = 1,
-    tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
+    resume: flags.Resume = None,
+    test: flags.Test = True,
+    jobs: flags.Jobs = 1,
+    tensorboard: flags.TensorBoard = False,
 ) -> None:
     """Train a model on a graph, or go on with an interrupted training, or with a finished one to more epochs."""
-    flags: dict[str, Any] = {
+    if past_only and evidence is False:
+        raise ConfigError("--past-only is about evidence; leave out --no-evidence")
+    changes: dict[str, Any] = {
         "model.name": model,
         "model.rank": rank,
         "training.epochs": epochs,
@@ -73,23 +53,27 @@ def train(  # noqa: PLR0913, each is a flag
         "evidence.past_only": True if past_only else None,
         "combiner.use": combiner,
     }
-    if past_only and evidence is False:
-        raise ConfigError("--past-only is about evidence; leave out --no-evidence")
-    given = {key: value for key, value in flags.items() if value is not None}
+    given = {key: value for key, value in changes.items() if value is not None}
     given |= reading_settings(columns, header, delimiter, granularity, irregular, names)
     if resume is not None:
-        if graph is not None or out is not None or config is not None or set(given) - {"training.epochs"} or settings:
-            raise ConfigError(
-                "--resume goes on with the run as it was configured; leave out the other settings, all but --epochs"
-            )
-        if epochs is not None:
-            from foretime.training import extend
+        other = graph is not None or out is not None or config is not None or bool(settings)
+        folder = _reopen(resume, epochs, other or bool(set(given) - {"training.epochs"}))
+    else:
+        folder = _create(_configure(graph, config, given, settings or []), out)
+    _finish(folder, test, tensorboard, jobs)
 
-            extend(resume, epochs)
-        _finish(resume, test, tensorboard, jobs)
-        return
-    final = _configure(graph, config, given, settings or [])
-    _finish(_create(final, out), test, tensorboard, jobs)
+
+def _reopen(folder: Path, epochs: int | None, with_other_settings: bool) -> Path:
+    """Return the folder of a run that is to go on, to as many epochs as that if they are given."""
+    if with_other_settings:
+        raise ConfigError(
+            "--resume goes on with the run as it was configured; leave out the other settings, all but --epochs"
+        )
+    if epochs is not None:
+        from foretime.training import extend
+
+        extend(folder, epochs)
+    return folder
 
 
 def _configure(graph: str | None, config: Path | None, given: dict[str, Any], settings: list[str]) -> Config:
