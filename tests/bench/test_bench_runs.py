@@ -20,7 +20,7 @@ from foretime.bench.provenance import provenance, provenance_of
 from foretime.bench.rows import Ending, read_rows, write_row
 from foretime.bench.running import run_list, standings
 from foretime.config import Config, override
-from foretime.errors import ConfigError
+from foretime.errors import ConfigError, DataError
 from foretime.training import RunFolder
 from foretime.training.conclusion import progress_of
 
@@ -142,7 +142,8 @@ def test_a_training_misses_a_caller_that_was_killed(tmp_path: Path):
         assert time.monotonic() < limit
         time.sleep(0.02)
     assert [standing.state for standing in standings(bench)] == ["to go on"]
-    assert progress_of(folder / "last.safetensors").epoch >= 1  # it has saved its state before it stopped
+    progress = progress_of(folder / "last.safetensors")  # it has saved its state before it stopped
+    assert len(RunFolder(folder).trace()) == progress.epochs_done > 0
 
 
 def test_a_run_that_fails_takes_no_finished_result_away(tmp_path: Path):
@@ -180,7 +181,7 @@ def test_an_attempt_beside_a_finished_result_stands_as_it_was_left(
     assert {name: value for name, value in row.items() if name != "attempt"} == kept
     standing = standings(bench)[0]
     assert (standing.state, standing.row) == (state, None)
-    assert standing.seconds == (0.0 if state == "over budget" else 60.0)
+    assert (standing.seconds, standing.attempt["status"]) == (60.0, status)
 
 
 @pytest.mark.parametrize(
@@ -247,11 +248,18 @@ def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp
     before = other.results.read_bytes()
     assert run_list(other, told.append) == []
     assert told[0].startswith(
-        "1 of 1: small-7: another graph, skipped: what is there is of a graph that had this name; "
+        "1 of 1: small-7: another graph, skipped: what is there has learned another graph of this name; "
     )
     assert other.results.read_bytes() == before
     changed = replace(other, planned=(replace(other.planned[0], hash="0" * 16),))  # and its configuration too
     assert [standing.state for standing in standings(changed)] == ["another graph"]
+    weekly = override(moved, {"data.granularity": "week"})  # which makes another graph of the same files
+    read = replace(other, planned=(replace(other.planned[0], hash="0" * 16, config=weekly),))
+    assert [standing.state for standing in standings(read)] == ["changed"]
+    rows = read_rows(other.results)
+    rows[1].pop("data_fingerprint")  # as of a run that has failed: then its folder tells
+    other.results.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert standings(other)[0].state == "another graph"
     other.results.unlink()  # the folder is there still
     assert standings(other)[0].state == "another graph"
 
@@ -268,6 +276,10 @@ def test_a_result_has_the_commit_that_began_it_and_the_one_that_finished_it(tmp_
         monkeypatch.setattr("foretime.bench.provenance.code_commit", lambda commit=commit: commit)
         made = provenance_of(tmp_path / "run")
         assert (made.commit, made.finished_by) == expected
+    (tmp_path / "run" / "made.json").write_text('{"commit": null}', encoding="utf-8")  # begun by code without one
+    assert provenance_of(tmp_path / "run")[::2] == (None, "b" * 40)
+    (tmp_path / "run" / "made.json").write_text("[]", encoding="utf-8")
+    assert provenance_of(tmp_path / "run")[::2] == ("b" * 40, None)
 
 
 def test_a_failed_run_is_an_exit_code(finished):
@@ -335,6 +347,40 @@ def test_a_budget_that_is_spent_is_not_one_without_end(
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"'))
     own = replace(bench, seconds_per_run=per_run, seconds_in_all=in_all)
     assert running._limit(own, before, left) == limit
+
+
+def test_a_finished_run_whose_files_cannot_be_read_has_failed(finished, tmp_path: Path):
+    planned = finished[0].planned[1]
+    for name, content in (("report-after-old.json", "{}"), ("trace.jsonl", "nonsense\n"), ("config.toml", "a = 1")):
+        copy = Path(shutil.copytree(finished[0].folder(planned), tmp_path / name))
+        (copy / name).write_text(content, encoding="utf-8")
+        row = running._result(planned, copy, Ending("finished", 3.0), provenance())
+        assert (row["status"], row["test"]) == ("failed", None)
+        assert name in row["note"]
+        write_row(tmp_path / "results.jsonl", row)
+    assert len(read_rows(tmp_path / "results.jsonl")) == 1  # it can be read again
+
+
+@pytest.mark.parametrize(("path", "name"), [("..", None), (".events.tsv", "graph"), ("a|b.tsv", "a-b")])
+def test_a_graph_of_any_name_gives_a_line_that_can_be_read(finished, tmp_path: Path, path: str, name: str | None):
+    planned = finished[0].planned[1]
+    config = override(planned.config, {"data.path": path})
+    row = running._result(replace(planned, config=config), tmp_path / "none", Ending("failed", 1.0), provenance())
+    write_row(tmp_path / "results.jsonl", row)
+    assert read_rows(tmp_path / "results.jsonl")[0]["data"] == (name or Path("..").resolve().name)
+    with pytest.raises(DataError, match=r"small-7 would be no result of foretime bench .*; not written"):
+        write_row(tmp_path / "results.jsonl", {**row, "status": "finished"})
+
+
+def test_a_run_that_somebody_trains_by_hand_is_training(finished, tmp_path: Path):
+    bench = replace(finished[0], planned=finished[0].planned[1:], results=tmp_path / "none.jsonl")
+    folder = RunFolder(bench.folder(bench.planned[0]))
+    with folder.held():
+        assert [standing.state for standing in standings(bench)] == ["training"]
+        told: list[str] = []
+        assert run_list(bench, told.append) == []
+    assert told == ["1 of 1: small-7: another process trains it, skipped"]
+    assert [standing.state for standing in standings(bench)] == ["to go on"]
 
 
 @pytest.mark.parametrize("file", ["graph.json", "last.safetensors"])

@@ -69,7 +69,7 @@ FAULTS = {
     ONE + "seeds = [true]": r"run 1: seeds\.0 = True: should be a valid integer",
     ONE + "seeds = [99999999999999]": r"run 1: seeds\.0 = 99999999999999: should be less than",
     ONE + 'name = "../away"': r"run 1: name = '\.\./away': should match pattern",
-    ONE + "settings = { model.rank = 3 }": 'run 1: settings: model is a table; write "model.rank" = 3, with the quotes',
+    ONE + "settings = { model.rank = 3 }": 'run 1: settings: model is a table; write "model.rank" = …, with the quotes',
     "": r"list\.toml: run is missing; write it",
     "[[run]": r"list\.toml: not valid TOML",
 }

@@ -150,6 +150,8 @@ def test_two_runs_do_not_take_one_place_among_the_results(small_run: Path, tmp_p
     assert add_finished(results, [RunFolder(small_run)]) == [(row, None)]
     with pytest.raises(ConfigError, match=r"--variant 'a\|b': a variant is made of letters, digits, \+ and -, as -TIS"):
         add_finished(results, [RunFolder(small_run)], variant="a|b")
+    with pytest.raises(ConfigError, match=r"--name 'a\|b': a name is made of letters, digits, spaces"):
+        add_finished(results, [RunFolder(small_run)], name="a|b")
     (copy / "made.json").write_text(json.dumps({"commit": "d" * 40}), encoding="utf-8")  # a list has begun it
     ((row, _),) = add_finished(results, [RunFolder(copy)], name="begun")
     assert row["commit"] == "d" * 40
@@ -314,7 +316,10 @@ def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
     for changes, told in (
         ({"filter": "points"}, "filter `points`"),
         ({"ends": "alike"}, "filter `exact`"),
-        ({"epochs": 11, "curve": curve(*RISE, 0.09)}, "stopped as valid had not become better in 1 evaluation;"),
+        (
+            {"epochs": 11, "curve": curve(*RISE, 0), "converged": False},
+            "as valid had not become better in 1 evaluation;",
+        ),
         ({"epochs": 13, "curve": curve(*RISE, 0, 0, 0)}, "in 3 evaluations, after a rise of 0.010 in its last quarter"),
         ({"status": "failed", "test": None, "earlier": ["aa"]}, "test not ranked; ranked on test in 1 earlier"),
         ({"status": "failed", "test": None, "tested_before": [9]}, "not ranked; ranked on test after 9 epochs too"),

@@ -21,7 +21,7 @@ def test_status_says_what_is_left(foretime, bench_list: Path):
     assert "small-1" in shown.out
     assert "0 of 2 runs are done; results in" in shown.out
     found = json.loads(foretime("bench", "status", bench_list, "--only", "*-1", "--json").out)
-    assert found == [{"name": "small-1", "state": "to do", "result": None}]
+    assert found == [{"name": "small-1", "state": "to do", "result": None, "attempt": None}]
 
 
 def test_run_within_no_time_begins_nothing(foretime, bench_list: Path):

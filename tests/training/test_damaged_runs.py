@@ -48,7 +48,7 @@ def test_a_line_that_is_none_of_a_trace_is_named(tmp_path: Path, line: bytes):
 
 def test_a_file_of_something_else_is_no_trace(tmp_path: Path):
     run = RunFolder(tmp_path)
-    run.trace_file.write_bytes(b"\x89PNG")
+    run.trace_file.write_bytes(b"\x89PNG\n\x1a\n")
     with pytest.raises(RunError, match=r"trace\.jsonl:1: not a line of a trace"):
         run.trace()
 
@@ -61,6 +61,8 @@ def test_half_a_line_at_the_end_is_still_being_written(tmp_path: Path, half: str
     assert [line["epoch"] for line in run.trace()] == [1]
     run.trace_file.write_text(GOOD + GOOD.strip())  # all but the end of the line
     assert len(run.trace()) == 2
+    run.trace_file.write_bytes(GOOD.encode() + bytes(40))  # as some file systems leave it after a power cut
+    assert len(run.trace()) == 1
 
 
 def test_training_does_not_go_on_with_a_damaged_trace(small_graph: Dataset, small_config: Config, tmp_path: Path):

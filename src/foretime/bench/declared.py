@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -16,7 +15,7 @@ from foretime.errors import ConfigError
 from foretime.training import changed_config
 from foretime.training.identity import config_hash
 
-VARIANT = r"^[\w+-]*$"
+VARIANT, NAME = r"^[\w+-]*$", r"^(\w[\w .+-]*)?$"
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED, strict=True)]
 
 
@@ -44,7 +43,7 @@ class EntrySection(Section):
     """The data set; empty: that of the configuration."""
     seeds: list[Seed] = Field(default=[0], min_length=1)
     """One run for each seed."""
-    name: str = Field(default="", pattern=r"^[\w][\w .+-]*$|^$")
+    name: str = Field(default="", pattern=NAME)
     """What the runs are called; empty: the name of the configuration file, and the variant."""
     variant: str = Field(default="", pattern=VARIANT)
     """What this is of its model, as in the paper's Table 4: `-RGPR` or `-TIS`."""
@@ -166,9 +165,8 @@ def _check_settings(place: str, entry: EntrySection) -> None:
         raise ConfigError(f"{place}seeds = {entry.seeds}: a seed is there twice; each makes one run")
     for key, value in entry.settings.items():
         if isinstance(value, dict) and value:
-            name, inner = f"{key}.{next(iter(value))}", next(iter(value.values()))
             raise ConfigError(
-                f'{place}settings: {key} is a table; write "{name}" = {json.dumps(inner)}, with the quotes'
+                f'{place}settings: {key} is a table; write "{key}.{next(iter(value))}" = …, with the quotes'
             )
     if "training.seed" in entry.settings:
         raise ConfigError(

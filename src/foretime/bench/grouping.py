@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from foretime.bench.curve import Point, evaluations_since_best, has_converged, is_flat, last_gain
+from foretime.bench.curve import Point, evaluations_since_best, is_flat, last_gain
 from foretime.bench.published import published
 from foretime.bench.rows import Row
 
@@ -120,9 +120,12 @@ def differences(line: Line) -> str:
 
 def _stop(rows: list[Row]) -> str:
     """Return how runs that were out of patience have stopped: a few evaluations say less than many."""
-    curves = [[Point(*point) for point in row["curve"]] for row in rows if row["curve"]]
-    fewest = min(map(evaluations_since_best, curves), default=0)
-    gains = [last_gain(curve) or 0.0 for curve in curves if has_converged(curve, True) and is_flat(curve) is False]
+    curves = {row["name"]: [Point(*point) for point in row["curve"]] for row in rows if row["curve"]}
+    if not curves:
+        return "stopped as valid had not become better"
+    fewest = min(map(evaluations_since_best, curves.values()))
+    converged = [curves[row["name"]] for row in rows if row["curve"] and row["converged"]]  # others are still rising
+    gains = [last_gain(curve) or 0.0 for curve in converged if is_flat(curve) is False]
     rise = f", after a rise of {max(gains):.3f} in its last quarter" if gains else ""
     return f"stopped as valid had not become better in {fewest} evaluation{'s' if fewest > 1 else ''}{rise}"
 

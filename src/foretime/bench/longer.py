@@ -24,10 +24,11 @@ def begin_with_shorter(bench: BenchList, planned: Planned) -> None:
         copy = folder.with_name(f"{folder.name}.copy")
         shutil.rmtree(copy, ignore_errors=True)
         try:
-            shutil.copytree(run.path, copy)
+            with run.held():
+                shutil.copytree(run.path, copy)
             extend(copy, epochs)
-        except ForetimeError:  # out of patience, or with a second stage
-            shutil.rmtree(copy)
+        except ForetimeError:  # out of patience, with a second stage, or somebody trains in it
+            shutil.rmtree(copy, ignore_errors=True)
             continue
         shutil.rmtree(folder, ignore_errors=True)  # at most what a call has left that could not begin
         copy.rename(folder)

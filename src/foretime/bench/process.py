@@ -17,6 +17,7 @@ from typing import Any
 from foretime.bench.rows import Ending
 from foretime.caller import FaultPipe
 from foretime.config import Config, config_text
+from foretime.errors import RunError
 from foretime.files import write_text
 from foretime.training import RunFolder
 from foretime.training.stages import stages_left
@@ -103,7 +104,7 @@ def only_here(folder: Path) -> Iterator[int | None]:
         if not _lock(stream.fileno(), fcntl.LOCK_EX) or not _is_there(stream.fileno(), path):
             yield None
             return
-        yield stream.fileno()
+        yield None if _is_trained_in(folder) else stream.fileno()
         path.unlink(missing_ok=True)
 
 
@@ -111,17 +112,28 @@ def is_held(folder: Path) -> bool:
     """Return whether a process trains in a run folder."""
     try:
         with _lock_file(folder).open() as stream:
-            return not _lock(stream.fileno(), fcntl.LOCK_SH)
+            return not _lock(stream.fileno(), fcntl.LOCK_SH) or _is_trained_in(folder)
     except FileNotFoundError:
-        return False
+        return _is_trained_in(folder)
+
+
+def _is_trained_in(folder: Path) -> bool:
+    """Return whether somebody trains in a run folder who was not called by a list."""
+    try:
+        with RunFolder(folder).held():
+            return False
+    except RunError:
+        return True
 
 
 def _lock(descriptor: int, kind: int) -> bool:
     """Lock an open file, if that can be done at once; return whether it was."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:  # some network disks have no locks
+        pass
     return True
 
 

@@ -39,17 +39,26 @@ def provenance_of(folder: Path) -> Provenance:
         folder.mkdir(parents=True, exist_ok=True)
         write_json(file, {"commit": now.commit})
         return now
-    begun = commit_in(folder)
-    return now if begun in (None, now.commit) else now._replace(commit=begun, finished_by=now.commit)
+    begun = _begun(folder)
+    if begun is None or begun["commit"] == now.commit:
+        return now
+    return now._replace(commit=begun["commit"], finished_by=now.commit)
 
 
 def commit_in(folder: Path) -> str | None:
     """Return the commit of the code that has begun a run, if its folder tells."""
+    begun = _begun(folder)
+    return begun["commit"] if begun else None
+
+
+def _begun(folder: Path) -> dict[str, str | None] | None:
+    """Return what a run folder tells of its beginning, nothing if that is missing or damaged."""
     try:
-        begun = json.loads((folder / MADE).read_text(encoding="utf-8"))["commit"]
-    except (OSError, ValueError, KeyError, TypeError):
+        found = json.loads((folder / MADE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
-    return begun if isinstance(begun, str) else None
+    known = isinstance(found, dict) and isinstance(found.get("commit", 0), str | None)
+    return found if known else None
 
 
 def code_commit() -> str | None:

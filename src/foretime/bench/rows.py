@@ -10,10 +10,10 @@ from typing import Any
 
 from foretime import __version__
 from foretime.bench.curve import curve_of, has_converged, last_gain
-from foretime.bench.declared import VARIANT
+from foretime.bench.declared import NAME, VARIANT
 from foretime.bench.provenance import Provenance, commit_in
 from foretime.bench.shape import Status, fault_in
-from foretime.config import override
+from foretime.config import Config, override
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.files import hold, write_text
 from foretime.training import RunFolder
@@ -66,7 +66,11 @@ def write_row(path: Path, row: Row) -> None:
             rows[places[0]] = {**row, "earlier": _earlier(rows[places[0]], row)}
         else:
             rows.append(row)
-        write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in rows))
+        lines = [json.dumps(line, ensure_ascii=False) for line in rows]
+        for line, own in zip(lines, rows, strict=True):
+            if fault := fault_in(line.encode()):
+                raise DataError(f"{path}: {own['name']} would be no result of foretime bench ({fault}); not written")
+        write_text(path, "".join(line + "\n" for line in lines))
 
 
 def _earlier(before: Row, row: Row) -> list[str]:
@@ -92,7 +96,8 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "name": name,
         "model": config.model.name,
         "variant": variant,
-        "data": dataset.name,
+        "data": graph_name(dataset.name),
+        "data_settings": data_settings(config),
         "data_fingerprint": dataset.fingerprint(),
         "seed": config.training.seed,
         "config_hash": config_hash(config),
@@ -131,6 +136,16 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     }
 
 
+def graph_name(name: str) -> str:
+    """Return the name of a graph as tables and files can have it."""
+    return re.sub(r"[/\\|]", "-", name) or "graph"
+
+
+def data_settings(config: Config) -> dict[str, Any]:
+    """Return how a graph is read, where that is not the default; not where it lies."""
+    return config.data.model_dump(exclude_defaults=True, exclude={"path"}, mode="json")
+
+
 def row_of_finished(run: RunFolder, name: str = "", variant: str = "") -> Row:
     """Return the result of a finished run; which commit made it is known only if a list has begun it."""
     config = run.config()
@@ -145,6 +160,8 @@ def add_finished(path: Path, runs: list[RunFolder], name: str = "", variant: str
     """Put runs among the results; return each with the one of another configuration whose place it has taken."""
     if not re.fullmatch(VARIANT, variant):
         raise ConfigError(f"--variant {variant!r}: a variant is made of letters, digits, + and -, as -TIS")
+    if not re.fullmatch(NAME, name):
+        raise ConfigError(f"--name {name!r}: a name is made of letters, digits, spaces and . + - _")
     rows = [row_of_finished(run, name, variant) for run in runs]
     names = [row["name"] for row in rows]
     twice = sorted({name for name in names if names.count(name) > 1})

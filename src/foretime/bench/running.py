@@ -15,8 +15,8 @@ from foretime.bench.graphs import fingerprint_in, is_another
 from foretime.bench.longer import begin_with_shorter
 from foretime.bench.process import is_held, only_here, train_in_process
 from foretime.bench.provenance import Provenance, provenance_of
-from foretime.bench.rows import Ending, Row, read_rows, row_of, write_row
-from foretime.errors import ConfigError, Interrupted, RunError
+from foretime.bench.rows import Ending, Row, data_settings, graph_name, read_rows, row_of, write_row
+from foretime.errors import ConfigError, ForetimeError, Interrupted
 from foretime.training import RunFolder
 from foretime.training.conclusion import training_seconds
 from foretime.training.identity import seedless_hash
@@ -36,6 +36,8 @@ class Standing(NamedTuple):
     state: State
     row: Row | None
     seconds: float = 0.0
+    attempt: Row | None = None
+    """What was tried of this configuration beside a finished result of another one."""
 
 
 def standings(bench: BenchList) -> list[Standing]:
@@ -55,12 +57,12 @@ def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
     if known is None:
         begun = RunFolder(bench.folder(planned)).config_file.exists()
         return Standing(planned, "to go on" if begun else "changed" if row else "to do", None)
-    own = row if known is row else None
-    if known["status"] == "finished":
-        return Standing(planned, "done", own)
+    own, attempt = (row, None) if known is row else (None, known)
+    states: dict[str, State] = {"finished": "done", "failed": "failed"}
+    state = states.get(known["status"], "to go on")
     if known["status"] == "over budget" and 0 < bench.seconds_per_run < known["seconds"] + 0.1:
-        return Standing(planned, "over budget", own)
-    return Standing(planned, "failed" if known["status"] == "failed" else "to go on", own, known["seconds"])
+        state = "over budget"
+    return Standing(planned, state, own, known["seconds"], attempt)
 
 
 def _is_of(found: Row, planned: Planned) -> bool:
@@ -69,10 +71,17 @@ def _is_of(found: Row, planned: Planned) -> bool:
 
 def _is_of_another_graph(bench: BenchList, planned: Planned, row: Row | None) -> bool:
     """Return whether what is there of a planned run has learned another graph, as far as the graph is there to tell."""
-    known = [row.get("data_fingerprint") if row else None]
-    if row is None or not _is_of(row, planned):
-        known.append(fingerprint_in(RunFolder(bench.folder(planned))))
-    return any(is_another(fingerprint, planned.config.data) for fingerprint in known)
+    known = row.get("data_fingerprint") if row and _reads_the_same(row, planned) else None
+    if row is None or not known or not _is_of(row, planned):
+        begun = fingerprint_in(RunFolder(bench.folder(planned)))
+        if is_another(begun, planned.config.data):
+            return True
+    return is_another(known, planned.config.data)
+
+
+def _reads_the_same(row: Row, planned: Planned) -> bool:
+    """Return whether a result was made of files that were read as they are now: other settings make another graph."""
+    return _is_of(row, planned) or row.get("data_settings") == data_settings(planned.config)
 
 
 def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) -> list[Row]:
@@ -124,8 +133,9 @@ def _check_places(bench: BenchList) -> None:
 def _remedy(bench: BenchList, planned: Planned, state: State) -> str:
     if state != "another graph":
         return ""
-    there = f"its line in {bench.results} and its folder {bench.folder(planned)}"
-    return f": what is there is of a graph that had this name; name the run anew, or remove {there}"
+    folder = bench.folder(planned)
+    there = f"its line in {bench.results}" + (f" and its folder {folder}" if folder.exists() else "")
+    return f": what is there has learned another graph of this name; call the run otherwise, or remove {there}"
 
 
 def _stands(bench: BenchList, planned: Planned) -> Standing:
@@ -166,13 +176,14 @@ def _result(planned: Planned, folder: Path, ending: Ending, made: Provenance) ->
     if run.config_file.exists():
         try:
             return row_of(planned.name, run, ending, planned.variant, made)
-        except RunError:  # its files are damaged, which is why it has failed
-            pass
-    # there is no folder yet to tell more
+        except ForetimeError as error:  # its files are damaged, or of another version
+            if ending.status == "finished":
+                ending = replace(ending, status="failed", note=str(error))
+    # there is nothing to tell more
     config = planned.config
     return {
         "name": planned.name, "model": config.model.name, "variant": planned.variant,
-        "data": Path(config.data.path).name.split(".")[0],
+        "data": graph_name(Path(config.data.path).resolve().name.split(".")[0]),
         "seed": config.training.seed, "config_hash": planned.hash,
         "seedless_hash": seedless_hash(config), "status": ending.status, "note": ending.note,
         "commit": made.commit, "epochs": 0, "seconds": round(ending.seconds, 1), "curve": [], "valid": None,

@@ -108,6 +108,6 @@ def main() -> None:
 
 
 def _fail(text: str) -> NoReturn:
-    typer.echo(f"error: {text}", err=True)
     tell_fault(text)
+    typer.echo(f"error: {text}", err=True)
     sys.exit(2)

@@ -116,7 +116,7 @@ def _read(
 
 def _report(bench: BenchList, found: list[Standing], as_json: bool) -> None:
     if as_json:
-        values = [{"name": s.planned.name, "state": s.state, "result": s.row} for s in found]
+        values = [{"name": s.planned.name, "state": s.state, "result": s.row, "attempt": s.attempt} for s in found]
         typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
         return
     from rich.markup import escape
@@ -134,7 +134,7 @@ def _report(bench: BenchList, found: list[Standing], as_json: bool) -> None:
             f"{row['epochs']}" if row else "",
             "" if best is None else f"{best:.4f}",
             f"{row['test']['mrr']:.4f}" if row and row["test"] else "",
-            f"{row['seconds']:,.0f}" if row else "",
+            f"{standing.seconds:,.0f}" if row or standing.attempt else "",
         )
     console.print(table)
     done = sum(standing.state == "done" for standing in found)

@@ -56,7 +56,10 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     found = {name: tuple(value.shape) for name, value in weights.items()}
     if expected != found:
         different = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
-        raise RunError(f"{path}: the weights do not fit the run's configuration, in {', '.join(different)}")
+        raise RunError(
+            f"{path}: the weights do not fit the run's configuration, in {', '.join(different)}; another version of "
+            "the code has trained them, or the configuration was changed: train again in a new folder"
+        )
     model.load_state_dict(weights)
     if optimizer is not None:
         _load_optimizer(optimizer, tensors)

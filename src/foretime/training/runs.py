@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -32,6 +33,7 @@ from foretime.rules.files import RUN_RULES, read_rules, write_rules
 from foretime.rules.rule import RuleTable
 from foretime.training.trace import read_trace
 
+SECONDS_BETWEEN_TRIES = 0.2
 EARLIER = "report-after-"
 """How the reports are called that a run had before it was given more epochs."""
 
@@ -91,15 +93,20 @@ class RunFolder:
         Reading needs no lock. Where there are none, nothing is held.
         """
         with ExitStack() as stack:
-            try:
-                lock = stack.enter_context(hold(self.path, wait=False))
-            except BlockingIOError:
-                raise RunError(
-                    f"{self.path}: another process trains in it; wait until it has finished, or stop it first"
-                ) from None
-            except (ImportError, OSError):  # Windows has no such locks, and neither have some network disks
-                lock = None
-            yield lock
+            yield self._hold(stack, tries=2)
+
+    def _hold(self, stack: ExitStack, tries: int) -> int | None:
+        try:
+            return stack.enter_context(hold(self.path, wait=False))
+        except BlockingIOError:
+            if tries > 1:  # who only asks whether it is held holds it for a moment
+                time.sleep(SECONDS_BETWEEN_TRIES)
+                return self._hold(stack, tries - 1)
+            raise RunError(
+                f"{self.path}: another process trains in it; wait until it has finished, or stop it first"
+            ) from None
+        except (ImportError, OSError):  # Windows has no such locks, and neither have some network disks
+            return None
 
     def earlier_report_file(self, epochs: int) -> Path:
         """Return where the report is kept that the run had after fewer epochs."""

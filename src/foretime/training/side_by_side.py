@@ -93,6 +93,7 @@ class Worker:
         self.stage = stage
         self._run, self._fault = run, ""
         number = str(threads)
+        passed = () if lock is None else (lock,)  # it may outlive who has started it, and holds the folder till then
         self._process = subprocess.Popen(
             [
                 sys.executable,
@@ -104,9 +105,7 @@ class Worker:
                 str(os.getpid()),
             ],
             stdout=subprocess.PIPE,
-            pass_fds=()
-            if lock is None
-            else (lock,),  # it may outlive who has started it, and holds the folder till then
+            pass_fds=passed,
             start_new_session=True,  # Ctrl-C is for who has started it, who stops it in turn
             env=os.environ | {"OMP_NUM_THREADS": number, "NUMBA_NUM_THREADS": number},
             encoding="utf-8",

@@ -12,7 +12,7 @@ from foretime.errors import RunError
 def read_trace(file: Path) -> list[dict[str, Any]]:
     """Return the lines of a trace, none if there is no such file; one that says nothing of an epoch is a `RunError`.
 
-    Half a line at the end is left out: it is being written, or its writer was killed.
+    What stands behind the last end of a line is left out: it is being written, or a power cut has left it.
     """
     lines = file.read_bytes().split(b"\n") if file.exists() else []
     records = []
@@ -20,7 +20,7 @@ def read_trace(file: Path) -> list[dict[str, Any]]:
         record = _record(line)
         if record is not None:
             records.append(record)
-        elif line.strip() and not (number == len(lines) and _is_half(line)):
+        elif line.strip() and number < len(lines):
             raise RunError(f"{file}:{number}: not a line of a trace; mend the line or remove it")
     return records
 
@@ -36,7 +36,3 @@ def _record(line: bytes) -> dict[str, Any] | None:
     numbers = (record.get("seconds"), record.get("valid_mrr", 0.0))
     whole = isinstance(record.get("epoch"), int) and all(isinstance(number, int | float) for number in numbers)
     return record if whole else None
-
-
-def _is_half(line: bytes) -> bool:
-    return line.startswith(b"{") and not line.endswith(b"}")
