@@ -146,20 +146,24 @@ def test_a_training_misses_a_caller_that_was_killed(tmp_path: Path):
     assert len(RunFolder(folder).trace()) == progress.epochs_done > 0
 
 
-def test_a_run_that_fails_takes_no_finished_result_away(tmp_path: Path):
-    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"'))
-    run_list(bench)
-    (before,) = read_rows(bench.results)
-    broken = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"\ndata = "evnts.tsv"'))
+def test_a_run_that_fails_takes_no_finished_result_away(finished, tmp_path: Path):
+    planned = finished[0].planned[1]
+    config = override(planned.config, {"data.path": "evnts.tsv"})
+    broken = replace(
+        finished[0],
+        runs=tmp_path / "runs",
+        results=tmp_path / "results.jsonl",
+        planned=(replace(planned, config=config, hash="0" * 16),),
+    )
+    shutil.copyfile(finished[0].results, broken.results)
+    before = read_rows(broken.results)[1]
     (row,) = run_list(broken)
     assert row["status"] == "failed"
     assert row["note"].startswith("evnts.tsv: ")
-    (kept,) = read_rows(bench.results)
+    kept = read_rows(broken.results)[1]
     assert kept.pop("attempt") == {name: row[name] for name in ("config_hash", "status", "seconds", "note")}
     assert kept == before
-    found = bench_process(broken.path)
-    found.communicate(timeout=300)
-    assert found.returncode == 1
+    assert standings(broken)[0].state == "failed"
 
 
 @pytest.mark.parametrize(
