@@ -21,11 +21,13 @@ from typing import Any
 import numpy as np
 
 from foretime.config import Config, override, read_config
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.files import write_json
 from foretime.rules.files import write_rules
 from foretime.rules.mining import mine
-from foretime.training import Listener, RunFolder, create_run, resume
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import create_run, resume
+from foretime.training.callbacks import Callback
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "LCGE": {},
@@ -35,7 +37,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-class Lines(Listener):
+class Lines(Callback):
     """Prints a line for every evaluated epoch."""
 
     def __init__(self, name: str) -> None:
@@ -51,8 +53,8 @@ def shuffle_rules(config: Config, folder: Path) -> Path:
     """Return a file of the configured rules, the heads of each pattern and shape shuffled among them."""
     path = folder / "shuffled.parquet"
     if not path.exists():
-        dataset = read_dataset(config.data.path, config.data)
-        rules, generator = mine(dataset, config.rules), np.random.default_rng(0)
+        graph = read_graph(config.data.path, config.data)
+        rules, generator = mine(graph, config.rules), np.random.default_rng(0)
         head = rules.head.copy()
         for pattern in np.unique(rules.pattern):
             for shape in np.unique(rules.shape):
@@ -62,7 +64,7 @@ def shuffle_rules(config: Config, folder: Path) -> Path:
         shuffled = replace(rules, head=head).take(np.array(kept))
         distinct = {rule: row for row, rule in enumerate(shuffled.rules())}
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_rules(path, shuffled.take(np.array(sorted(distinct.values()))), dataset)
+        write_rules(path, shuffled.take(np.array(sorted(distinct.values()))), graph)
     return path
 
 
@@ -70,7 +72,7 @@ def run_variant(config: Config, folder: Path, name: str) -> dict[str, Any]:
     """Return the report of one run, trained as far as it is not yet."""
     run = RunFolder(folder / name)
     if not run.config_file.exists():
-        create_run(read_dataset(config.data.path, config.data), config, run.path)
+        create_run(read_graph(config.data.path, config.data), config, run.path)
     if not run.report_file.exists():
         resume(run.path, Lines(name))
     return run.report()

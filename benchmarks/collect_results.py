@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from foretime.files import write_json, write_text
-from foretime.training import RunFolder
-from foretime.training.conclusion import training_seconds
+from foretime.runs.finish import training_seconds
+from foretime.runs.folder import RunFolder
 from reached import valid_mrr, write_reached
 from sections import benchmark_lines, sections
 from summary import summary_table

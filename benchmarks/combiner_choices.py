@@ -1,11 +1,11 @@
 """What the second stage is worth, by what it is fitted on and by what it may look at: all on valid.
 
-    python benchmarks/combiner_choices.py runs/icews14-lcge-evidence
+    python benchmarks/reranker_choices.py runs/icews14-lcge-evidence
 
-The run must have a combiner fitted on a part of train (`combiner.fit` is `fold` or `refit`). Its candidates are described once for
-the fold and once for valid; then combiners are fitted on the fold with some columns left out, and on four fifths of
+The run must have a reranker fitted on a part of train (`reranker.fit` is `fold` or `refit`). Its candidates are described once for
+the fold and once for valid; then rerankers are fitted on the fold with some columns left out, and on four fifths of
 valid to be ranked on the fifth. Two are controls: one is told all counts exactly, and so can know a fact of the fold by
-its own absence from its counts (`foretime.combining.rough`); one cheats: it is given how often a candidate is an object of
+its own absence from its counts (`foretime.reranker.quantising`); one cheats: it is given how often a candidate is an object of
 the predicate in *all* splits, the asked facts among them. It shows what such a leak would bring, and is used nowhere.
 What is in the file of results already is not fitted again, so that the command goes on after an interruption; delete the
 file to begin anew.
@@ -26,17 +26,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from foretime.combining.columns import Columns, Describer
-from foretime.combining.combiner import fit
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
+from foretime.data.graph import Graph
 from foretime.evaluation import KnownAnswers, known_answers
 from foretime.evaluation.kinds import KINDS, kinds_of
 from foretime.files import write_json
 from foretime.models import Model
-from foretime.training import RunFolder, load_model
-from foretime.training.members import load_first_stage
-from foretime.training.second_stage import parts_of
+from foretime.reranker.features.extractor import Columns, Describer
+from foretime.reranker.trees import fit
+from foretime.runs.ensemble import load_base_model
+from foretime.runs.finish import load_model
+from foretime.runs.folder import RunFolder
+from foretime.runs.reranking import parts_of
 
 from described import Described, described  # isort: skip
 
@@ -60,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--trees", type=int, default=150)
-    parser.add_argument("--quick", action="store_true", help="only the whole combiner, on fold and on valid")
+    parser.add_argument("--quick", action="store_true", help="only the whole reranker, on fold and on valid")
     arguments = parser.parse_args()
     torch.set_num_threads(2)
     bench = Bench(arguments.run, arguments.trees)
@@ -75,38 +76,38 @@ class Bench:
 
     def __init__(self, path: Path, trees: int) -> None:
         run = RunFolder.open(path)
-        config, self.dataset = run.config(), run.dataset()
-        self.config = config.combiner.model_copy(update={"trees": trees})
-        self.model = load_model(run, config, self.dataset)
-        self.describer = Describer.of(self.dataset, self.model, config.evidence)
-        self.part = parts_of(self.dataset, config)
+        config, self.graph = run.config(), run.graph()
+        self.config = config.reranker.model_copy(update={"trees": trees})
+        self.model = load_model(run, config, self.graph)
+        self.describer = Describer.of(self.graph, self.model, config.evidence)
+        self.part = parts_of(self.graph, config)
         self.apart = (
             self.model
-            if config.combiner.fit == "fold"
-            else load_first_stage(run.fold(0), config, self.dataset, run.rules(self.dataset))
+            if config.reranker.fit == "fold"
+            else load_base_model(run.fold(0), config, self.graph, run.rules(self.graph))
         )
         self.fold, self.valid = self._fold_and_valid(self.describer)
-        self.known = known_answers(self.dataset, config.training.filter)
-        head = {"run": path.name, "trees": trees, "top": config.combiner.top}
-        self.file = RESULTS / f"combiner_{path.name}.json"
+        self.known = known_answers(self.graph, config.training.filter)
+        head = {"run": path.name, "trees": trees, "top": config.reranker.top}
+        self.file = RESULTS / f"reranker_{path.name}.json"
         before: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
         self.found = before if head.items() <= before.items() else head
 
     def _fold_and_valid(self, describer: Describer) -> tuple[Described, Described]:
-        train = self.dataset.train
+        train = self.graph.train
         left_out, seen = train.take(self.part == 0), train.take(self.part != 0)
         fold = self._described(self.apart, describer, left_out, seen)
-        return fold, self._described(self.model, describer, self.dataset.valid, train)
+        return fold, self._described(self.model, describer, self.graph.valid, train)
 
     def _described(self, model: Model, describer: Describer, facts: Facts, seen: Facts) -> Described:
-        predicates = len(self.dataset.predicates)
+        predicates = len(self.graph.predicates)
         known = KnownAnswers(seen.with_inverses(predicates))
         return described(model, describer, facts.with_inverses(predicates), known, self.config.top)
 
     def whole(self) -> None:
-        """The first stage, the combiner of the fold, that of four fifths of valid, and the control."""
+        """The first stage, the reranker of the fold, that of four fifths of valid, and the control."""
         score = self.valid.column("score")
-        leaked = self.valid.with_column("leak", counts_of_all_splits(self.dataset, self.valid))
+        leaked = self.valid.with_column("leak", counts_of_all_splits(self.graph, self.valid))
         self._note("first stage", lambda: score)
         self._note("fitted on a part of train", lambda: self._fitted(self.fold, self.valid))
         exact = "control: fitted on a part of train, counts told exactly"
@@ -143,8 +144,8 @@ class Bench:
         part = np.random.default_rng(0).permutation(asked.questions) % 5
         for number in range(5):
             inside = part[asked.question] == number
-            combiner = fit([asked.of_questions(part != number).examples(asked.names)], self.config, 0, 2)
-            scores[inside] = combiner.score(asked.values[inside])
+            reranker = fit([asked.of_questions(part != number).examples(asked.names)], self.config, 0, 2)
+            scores[inside] = reranker.score(asked.values[inside])
         return scores
 
     def _note(self, name: str, score: Callable[[], NDArray[np.float64] | Columns]) -> None:
@@ -153,18 +154,18 @@ class Bench:
             return
         began = time.monotonic()
         ranks = self.valid.ranks(np.asarray(score(), dtype=np.float64), self.known)
-        kind = kinds_of(self.valid.facts, self.dataset)
+        kind = kinds_of(self.valid.facts, self.graph)
         kinds = {label: round(float(np.mean(1 / ranks[kind == k])), 4) for k, label in enumerate(KINDS)}
         self.found[name] = {"valid_mrr": round(float(np.mean(1 / ranks)), 4), "kinds": kinds}
         write_json(self.file, self.found)  # after each: all of them take long
         print(f"{name:60} {self.found[name]['valid_mrr']:.4f}  ({time.monotonic() - began:.0f} s)", flush=True)
 
 
-def counts_of_all_splits(dataset: Dataset, asked: Described) -> Columns:
+def counts_of_all_splits(graph: Graph, asked: Described) -> Columns:
     """Return how often each candidate is an object of the question's predicate in train, valid and test together."""
-    facts = dataset.known().with_inverses(len(dataset.predicates))
-    keys, count = np.unique(facts.predicate * len(dataset.entities) + facts.object, return_counts=True)
-    wanted = asked.predicate[asked.question] * len(dataset.entities) + asked.object
+    facts = graph.facts().with_inverses(len(graph.predicates))
+    keys, count = np.unique(facts.predicate * len(graph.entities) + facts.object, return_counts=True)
+    wanted = asked.predicate[asked.question] * len(graph.entities) + asked.object
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[place] == wanted, count[place], 0).astype(np.float32)
 

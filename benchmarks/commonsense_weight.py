@@ -22,9 +22,9 @@ import torch
 
 from foretime.data.facts import Facts
 from foretime.evaluation import known_answers, questions_of, rank
-from foretime.evaluation.ranking import score_questions
+from foretime.evaluation.ranks import score_questions
 from foretime.files import write_json
-from foretime.predict import Predictor
+from foretime.inference.predictor import Predictor
 
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)
 
@@ -38,15 +38,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     first = Predictor.open(arguments.event)
-    dataset = first.dataset
+    graph = first.graph
     if arguments.commonsense is None:
         event, commonsense = first.model.event, first.model.commonsense
     else:
         second = Predictor.open(arguments.commonsense)
         event, commonsense = first.model, second.model
-        if dataset.fingerprint() != second.dataset.fingerprint():
+        if graph.fingerprint() != second.graph.fingerprint():
             parser.error("the two runs were trained on different graphs")
-    questions, known = questions_of(dataset.valid, len(dataset.predicates)), known_answers(dataset, "exact")
+    questions, known = questions_of(graph.valid, len(graph.predicates)), known_answers(graph, "exact")
     names = [run.name for run in (arguments.event, arguments.commonsense) if run is not None]
     result = {"runs": names, "split": "valid", "mrr": {}}
     for weight in arguments.weights:

@@ -18,8 +18,8 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from foretime.config import DataConfig
-from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import Facts, Ids
+from foretime.data.graph import Graph, read_graph
 from foretime.evaluation import Metrics, known_answers, questions_of, rank
 from foretime.files import write_json
 
@@ -29,9 +29,9 @@ RESULTS = Path(__file__).parent / "results"
 class Counts:
     """How often train has each object with a subject and a predicate, with the subject, and with the predicate."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        self.predicates, self.entities = 2 * len(dataset.predicates), len(dataset.entities)
-        train = dataset.train.with_inverses(len(dataset.predicates))
+    def __init__(self, graph: Graph) -> None:
+        self.predicates, self.entities = 2 * len(graph.predicates), len(graph.entities)
+        train = graph.train.with_inverses(len(graph.predicates))
         self.tables = [self._table(rows, train.object) for rows in self._rows(train)]
         _, most_of_pair, most_under_predicate = (table.max() for table in self.tables)
         # whole numbers in double precision: what comes later never outweighs what comes first
@@ -55,12 +55,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graphs", nargs="+", help="names or folders of data sets")
     for graph in parser.parse_args().graphs:
-        dataset = read_dataset(graph, DataConfig(path=graph))
-        counts, predicates = Counts(dataset), len(dataset.predicates)
-        ranks = rank(counts.score, questions_of(dataset.valid, predicates), known_answers(dataset, "exact")).realistic
+        graph = read_graph(graph, DataConfig(path=graph))
+        counts, predicates = Counts(graph), len(graph.predicates)
+        ranks = rank(counts.score, questions_of(graph.valid, predicates), known_answers(graph, "exact")).realistic
         found = Metrics.of(ranks)
-        write_json(RESULTS / f"counting_{dataset.name}.json", asdict(found))
-        print(f"{dataset.name}: {found.questions:,} questions, MRR {found.mrr:.4f}, hits {found.hits}")
+        write_json(RESULTS / f"counting_{graph.name}.json", asdict(found))
+        print(f"{graph.name}: {found.questions:,} questions, MRR {found.mrr:.4f}, hits {found.hits}")
 
 
 if __name__ == "__main__":

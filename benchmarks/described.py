@@ -1,4 +1,4 @@
-"""Described candidates that stay in memory, so that a benchmark can fit many combiners on them."""
+"""Described candidates that stay in memory, so that a benchmark can fit many rerankers on them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from foretime.combining.columns import Columns, Describer, score_each_term, shortlist_of
-from foretime.combining.combiner import Examples, describe, distinct_questions, is_answer, open_only
 from foretime.data.facts import Facts, Ids
 from foretime.evaluation import KnownAnswers
-from foretime.evaluation.ranking import batches
+from foretime.evaluation.ranks import batches
 from foretime.models import Model
+from foretime.reranker.features.extractor import Columns, Describer, score_each_term, shortlist_of
+from foretime.reranker.trees import Examples, describe, distinct_questions, is_answer, open_only
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Described:
         return self.of_questions(np.random.default_rng(0).random(self.questions) < share)
 
     def examples(self, names: list[str]) -> Examples:
-        """Return what a combiner is fitted on: questions with an answer among their candidates."""
+        """Return what a reranker is fitted on: questions with an answer among their candidates."""
         useful = np.bincount(self.question, weights=self.right, minlength=self.questions) > 0
         rows = useful[self.question]
         sizes = np.bincount(self.question[rows], minlength=self.questions)
@@ -90,8 +90,8 @@ class Described:
         first = np.searchsorted(self.question, np.arange(self.questions + 1))
         ranks = np.empty(len(wanted))
         for i, question in enumerate(self.answers[:, 0]):
-            rivals = scores[first[question] : first[question + 1]][fair[first[question] : first[question + 1]]]
-            ranks[i] = 1 + np.sum(rivals > own[i]) + np.sum(rivals == own[i]) / 2
+            competitors = scores[first[question] : first[question + 1]][fair[first[question] : first[question + 1]]]
+            ranks[i] = 1 + np.sum(competitors > own[i]) + np.sum(competitors == own[i]) / 2
         ranks[~found] *= 2.0  # somewhere behind the shortlist: too good for the far ones, which hardly count
         return ranks
 

@@ -20,13 +20,14 @@ import numpy as np
 import torch
 
 from foretime.config import DataConfig, EvidenceConfig, ModelConfig, RulesConfig
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.evidence.grounds import FAMILY_NAMES, Grounds, grounds_of
+from foretime.evidence.module import EvidenceComponent
 from foretime.files import write_json
-from foretime.models import EvidencePart, Model, build_model
+from foretime.models import Model, build_model
 from foretime.rules.mining import mine
+from foretime.runs.finish import peak_memory_mb
 from foretime.training.batches import Batch, QuestionPool, step_rows
-from foretime.training.conclusion import peak_memory_mb
 from foretime.training.memory import memory_kept
 from foretime.training.objective import cross_entropy
 from foretime.training.trainer import sizes_of
@@ -39,15 +40,15 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    dataset = read_dataset(arguments.graph, DataConfig())
-    rules = mine(dataset, RulesConfig())
+    graph = read_graph(arguments.graph, DataConfig())
+    rules = mine(graph, RulesConfig())
     before = peak_memory_mb()
-    grounds = {name: grounds_of(dataset, EvidenceConfig(families=[name]), rules) for name in FAMILY_NAMES}
-    grounds["all families"] = grounds_of(dataset, EvidenceConfig(), rules)
-    models: dict[str, Model] = {name: EvidencePart(found) for name, found in grounds.items()}
+    grounds = {name: grounds_of(graph, EvidenceConfig(families=[name]), rules) for name in FAMILY_NAMES}
+    grounds["all families"] = grounds_of(graph, EvidenceConfig(), rules)
+    models: dict[str, Model] = {name: EvidenceComponent(found) for name, found in grounds.items()}
     embeddings = ModelConfig(name="tntcomplex", rank=200)
-    models["embeddings"] = build_model(embeddings, sizes_of(dataset), torch.Generator().manual_seed(0))
-    pool = QuestionPool(dataset.train.with_inverses(len(dataset.predicates)).events(), True)
+    models["embeddings"] = build_model(embeddings, sizes_of(graph), torch.Generator().manual_seed(0))
+    pool = QuestionPool(graph.train.with_inverses(len(graph.predicates)).events(), True)
     steps = max(1, pool.pairs // 1000)
     order = pool.order(0, 1)
     batches = [pool.batch(step_rows(order, step, steps), steps) for step in range(arguments.steps + 1)]
@@ -58,7 +59,7 @@ def main() -> None:
                 seconds[name].append(step_seconds(model, batch))
     median = {name: float(np.median(values[1:])) for name, values in seconds.items()}
     result = {
-        "graph": dataset.name,
+        "graph": graph.name,
         "questions_in_a_step": int(np.mean([len(batch.queries.subject) for batch in batches])),
         "share_of_an_embedding_step": {name: round(value / median["embeddings"], 3) for name, value in median.items()},
         "index_mb": round(index_bytes(grounds["all families"]) / 1e6, 1),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from foretime.evaluation import evaluate, model_scorer
 from foretime.files import write_json
-from foretime.predict import Predictor
+from foretime.inference.predictor import Predictor
 
 
 def main() -> None:
@@ -22,9 +22,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     predictor = Predictor.open(arguments.run)
-    scorer, dataset = model_scorer(predictor.model), predictor.dataset
-    filters = {name: asdict(evaluate(scorer, dataset, "test", name).all) for name in ("exact", "valid-at", "points")}
-    result = {"run": arguments.run.name, "data": dataset.name, "filters": filters}
+    scorer, graph = model_scorer(predictor.model), predictor.graph
+    filters = {name: asdict(evaluate(scorer, graph, "test", name).all) for name in ("exact", "valid-at", "points")}
+    result = {"run": arguments.run.name, "data": graph.name, "filters": filters}
     print(json.dumps(result, indent=2))
     if arguments.out:
         arguments.out.parent.mkdir(parents=True, exist_ok=True)

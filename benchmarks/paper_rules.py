@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.files import write_json
 from foretime.rules.files import read_rules
 from foretime.rules.mining import mine
@@ -30,16 +30,16 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=19)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    dataset = read_dataset(arguments.data)
-    printed = read_rules(TABLE, dataset)
+    graph = read_graph(arguments.data)
+    printed = read_rules(TABLE, graph)
     windowed = RulesConfig(window=arguments.window, head_coverage=0.01)
-    ours = recount(printed, dataset, windowed)
-    literal = recount(printed, dataset, windowed.model_copy(update={"counting": "literal"}))
-    mined = mine(dataset, windowed)
+    ours = recount(printed, graph, windowed)
+    literal = recount(printed, graph, windowed.model_copy(update={"counting": "literal"}))
+    mined = mine(graph, windowed)
     listed = set(mined.rules())
     rows = [
         {
-            "rule": rule_text(printed.rule(row), dataset.predicates),
+            "rule": rule_text(printed.rule(row), graph.predicates),
             "pattern": printed.rule(row).pattern,
             "paper": round(float(printed.confidence[row]), 4),
             "windowed": {
@@ -56,7 +56,7 @@ def main() -> None:
         }
         for row in range(len(printed))
     ]
-    result = {"data": dataset.name, "window": arguments.window, "mined": len(mined), "rules": rows}
+    result = {"data": graph.name, "window": arguments.window, "mined": len(mined), "rules": rows}
     print(json.dumps(result, indent=2, ensure_ascii=False))
     if arguments.out:
         arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import Dataset, read_dataset
-from foretime.data.world import PlantedRule, generate, write
+from foretime.data.graph import Graph, read_graph
+from foretime.data.synthetic import PlantedRule, generate, write
 from foretime.files import write_json
 from foretime.rules.mining import mine
 from foretime.rules.parsing import parse_rule
@@ -30,11 +30,11 @@ def compare(events: int, seed: int) -> dict[str, Any]:
     world = generate(events=events, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
         write(world, Path(folder))
-        dataset = read_dataset(Path(folder))
+        graph = read_graph(Path(folder))
     config = RulesConfig(window=world.rules[0].window, splits=["train", "valid", "test"])
-    mined = mine(dataset, config)
+    mined = mine(graph, config)
     found = {mined.rule(row): row for row in range(len(mined))}
-    planted = {planted_rule(rule, dataset): rule for rule in world.rules}
+    planted = {planted_rule(rule, graph): rule for rule in world.rules}
     rows = [
         {
             "rule": str(source).split("  [")[0],
@@ -56,13 +56,13 @@ def compare(events: int, seed: int) -> dict[str, Any]:
         "precision": hits / len(found),
         "largest_error": max(abs(row["planted"] - row["mined"]) for row in rows if row["mined"] is not None),
         "rules": rows,
-        "others": [rule_text(rule, dataset.predicates) for rule in found if rule not in planted],
+        "others": [rule_text(rule, graph.predicates) for rule in found if rule not in planted],
     }
 
 
-def planted_rule(rule: PlantedRule, dataset: Dataset) -> Rule:
+def planted_rule(rule: PlantedRule, graph: Graph) -> Rule:
     """Return a planted rule as ids, in its one form."""
-    return parse_rule(str(rule).split("  [")[0], dataset.predicates)[0]
+    return parse_rule(str(rule).split("  [")[0], graph.predicates)[0]
 
 
 def main() -> None:

@@ -17,10 +17,10 @@ from pathlib import Path
 import torch
 
 from foretime.config import Config, override
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.evaluation import known_answers, model_scorer, questions_of, rank
 from foretime.files import write_json
-from foretime.training.conclusion import machine, peak_memory_mb
+from foretime.runs.finish import machine, peak_memory_mb
 from foretime.training.trainer import new_model
 
 BATCH = 256
@@ -34,11 +34,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    dataset = read_dataset(arguments.data)
+    graph = read_graph(arguments.data)
     config = override(Config(), {"model.name": "tntcomplex", "model.rank": arguments.rank})
-    model = new_model(config, dataset).eval()
-    questions = questions_of(dataset.test, len(dataset.predicates))
-    known = known_answers(dataset, "exact")
+    model = new_model(config, graph).eval()
+    questions = questions_of(graph.test, len(graph.predicates))
+    known = known_answers(graph, "exact")
     queries, table = torch.randn(BATCH, 2 * arguments.rank), model.entities.detach()
 
     def rank_all() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
         rows.append((times[0] / times[1], *times))
     ratio, ranking, products = (statistics.median(column) for column in zip(*rows, strict=True))
     result = {
-        "data": dataset.name,
+        "data": graph.name,
         "questions": len(questions),
         "rank": arguments.rank,
         "ratio": ratio,

@@ -6,15 +6,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from foretime.bench.rows import read_rows
 from foretime.config import read_config
+from foretime.experiments.bench.rows import read_rows
 from foretime.files import write_text
-from foretime.training.identity import config_hash
+from foretime.runs.fingerprint import config_hash
 
 
 def valid_mrr(report: dict[str, Any]) -> str:
     """Return the MRR on valid, unless valid has served to fit the second stage: then it says nothing."""
-    return "(fitted on it)" if "valid" in (report.get("combiner") or "") else f"{report['valid']['all']['mrr']:.4f}"
+    return "(fitted on it)" if "valid" in (report.get("reranker") or "") else f"{report['valid']['all']['mrr']:.4f}"
 
 
 def write_reached(configs: Path, results: Path, kept: dict[str, dict[str, Any]]) -> None:
@@ -22,7 +22,7 @@ def write_reached(configs: Path, results: Path, kept: dict[str, dict[str, Any]])
     found = {}
     for row in read_rows(results / "bench.jsonl"):
         if row["status"] == "finished":
-            valid = "(fitted on it)" if "valid" in (row["combiner"] or "") else f"{row['valid']['mrr']:.4f}"
+            valid = "(fitted on it)" if "valid" in (row["reranker"] or "") else f"{row['valid']['mrr']:.4f}"
             found[row["config_hash"]] = f"valid {valid}, test {row['test']['mrr']:.4f} (results/bench.jsonl)"
     for name, report in kept.items():
         tested = f"test {report['test']['all']['mrr']:.4f}" if "test" in report else "test not ranked"

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from foretime.data.dataset import Dataset, read_dataset
-from foretime.data.world import generate, write
+from foretime.data.graph import Graph, read_graph
+from foretime.data.synthetic import generate, write
 from foretime.files import write_json
 from foretime.rules.rule import RuleTable
 from foretime.rules.static import StaticThresholds, mine_static
@@ -33,17 +33,17 @@ WIDE = StaticThresholds(support=10, head_coverage=0.01, confidence=0.0)
 
 def measure_graph(path: Path, window: int) -> dict[str, Any]:
     """Return times, rules and peak memory of both stages on one graph, in this process."""
-    from foretime.training.conclusion import machine, peak_memory_mb
+    from foretime.runs.finish import machine, peak_memory_mb
 
-    dataset = read_dataset(path)
-    sizes = (len(dataset.entities), len(dataset.predicates), len(dataset.timeline))
+    graph = read_graph(path)
+    sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))
     compiling = _timed(lambda: _mine_both(_tiny(), window))[0]
-    static_seconds, static = _timed(lambda: mine_static(dataset.train, sizes[0], sizes[1], WIDE))
+    static_seconds, static = _timed(lambda: mine_static(graph.train, sizes[0], sizes[1], WIDE))
     settings = TemporalSettings(window=window, confidence=0.1, head_coverage=0.01)
-    temporal_seconds, temporal = _timed(lambda: mine_temporal(static, dataset.train, sizes, settings))
+    temporal_seconds, temporal = _timed(lambda: mine_temporal(static, graph.train, sizes, settings))
     return {
-        "data": dataset.name,
-        "events": len(dataset.train),
+        "data": graph.name,
+        "events": len(graph.train),
         "window": window,
         "static_seconds": static_seconds,
         "static_rules": _by_kind(static),
@@ -71,12 +71,12 @@ def reference(events: int) -> dict[str, Any]:
     """Return the ratio of a plain scipy.sparse count of all static rules to ours, on one world, counts compared."""
     with tempfile.TemporaryDirectory() as folder:
         write(generate(events=events, seed=0), Path(folder))
-        dataset = read_dataset(Path(folder))
+        graph = read_graph(Path(folder))
     everything = StaticThresholds(support=1, head_coverage=0.0, confidence=0.0)
-    entities, predicates = len(dataset.entities), len(dataset.predicates)
-    mine_static(dataset.train, entities, predicates, everything)
-    ours_seconds, ours = _timed(lambda: mine_static(dataset.train, entities, predicates, everything))
-    plain_seconds, plain = _timed(lambda: sparse_paths(dataset))
+    entities, predicates = len(graph.entities), len(graph.predicates)
+    mine_static(graph.train, entities, predicates, everything)
+    ours_seconds, ours = _timed(lambda: mine_static(graph.train, entities, predicates, everything))
+    plain_seconds, plain = _timed(lambda: sparse_paths(graph))
     paths = ours.take(ours.shape == "path")
     found = {
         (int(h), int(a), int(b)): (int(s), int(c))
@@ -93,12 +93,12 @@ def reference(events: int) -> dict[str, Any]:
     }
 
 
-def sparse_paths(dataset: Dataset) -> dict[tuple[int, int, int], tuple[int, int]]:
+def sparse_paths(graph: Graph) -> dict[tuple[int, int, int], tuple[int, int]]:
     """Return support and body pairs of every path rule with support, by products of sparse matrices."""
     from scipy import sparse
 
-    count, entities = len(dataset.predicates), len(dataset.entities)
-    both = dataset.train.with_inverses(count)
+    count, entities = len(graph.predicates), len(graph.entities)
+    both = graph.train.with_inverses(count)
     matrices = []
     for q in range(2 * count):
         rows = both.predicate == q
@@ -137,16 +137,16 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path)
 
 
-def _mine_both(dataset: Dataset, window: int) -> RuleTable:
-    sizes = (len(dataset.entities), len(dataset.predicates), len(dataset.timeline))
-    static = mine_static(dataset.train, sizes[0], sizes[1], WIDE)
-    return mine_temporal(static, dataset.train, sizes, TemporalSettings(window=window, head_coverage=0.01))
+def _mine_both(graph: Graph, window: int) -> RuleTable:
+    sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))
+    static = mine_static(graph.train, sizes[0], sizes[1], WIDE)
+    return mine_temporal(static, graph.train, sizes, TemporalSettings(window=window, head_coverage=0.01))
 
 
-def _tiny() -> Dataset:
+def _tiny() -> Graph:
     with tempfile.TemporaryDirectory() as folder:
         write(generate(events=2000, seed=0), Path(folder))
-        return read_dataset(Path(folder))
+        return read_graph(Path(folder))
 
 
 def _by_kind(rules: RuleTable) -> dict[str, int]:

@@ -12,9 +12,10 @@ import json
 from pathlib import Path
 
 from foretime.config import override, read_config
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.files import write_json
-from foretime.training import RunFolder, create_run, resume
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import create_run, resume
 
 WEIGHTS = (0.0, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
@@ -36,12 +37,12 @@ def main() -> None:
             "training.valid_every": arguments.epochs,
         },
     )
-    dataset = read_dataset(base.data.path, base.data)
+    graph = read_graph(base.data.path, base.data)
     mrr = {}
     for weight in arguments.weights:
         run = RunFolder(arguments.folder / f"{arguments.config.stem}-{weight}")
         if not run.config_file.exists():
-            create_run(dataset, override(base, {"penalties.event_rules": weight}), run.path)
+            create_run(graph, override(base, {"penalties.event_rules": weight}), run.path)
         resume(run.path, with_test=False)
         mrr[str(weight)] = run.report()["valid"]["all"]["mrr"]
         print(json.dumps({"weight": weight, "valid_mrr": mrr[str(weight)]}), flush=True)

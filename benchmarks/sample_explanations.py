@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from foretime.explain import Explainer
-from foretime.training import RunFolder
+from foretime.inference.explainer import Explainer
+from foretime.runs.folder import RunFolder
 
 
 def main() -> None:
@@ -35,20 +35,20 @@ def main() -> None:
 
 def explanations(path: Path, count: int, reasons: int, seed: int) -> str:
     """Return the explanations one after the other, as Markdown."""
-    dataset, explainer = RunFolder.open(path).dataset(), Explainer.open(path)
+    graph, explainer = RunFolder.open(path).graph(), Explainer.open(path)
     parts = []
-    drawn = np.random.default_rng(seed).choice(len(dataset.test), count, replace=False)
+    drawn = np.random.default_rng(seed).choice(len(graph.test), count, replace=False)
     for number, place in enumerate(drawn, 1):
-        fact = dataset.test.take(slice(place, place + 1))
-        subject, true = (dataset.entities.name(int(ids[0])) for ids in (fact.subject, fact.object))
+        fact = graph.test.take(slice(place, place + 1))
+        subject, true = (graph.entities.name(int(ids[0])) for ids in (fact.subject, fact.object))
         asked = {
             "subject": subject,
-            "predicate": dataset.predicates.name(int(fact.predicate[0])),
-            "time": dataset.timeline.label(int(fact.start[0])),
+            "predicate": graph.predicates.name(int(fact.predicate[0])),
+            "time": graph.timeline.label(int(fact.start[0])),
         }
         best = explainer.predictor.complete(**asked, top=1, known="hide")[0]
         right = best.name == true
-        explained = explainer.explain(**asked, object=best.name, rival=None if right else true, top=reasons)
+        explained = explainer.explain(**asked, object=best.name, competitor=None if right else true, top=reasons)
         parts.append(f"# {number}. {'right' if right else f'wrong: it was {true}'}\n\n")
         parts.append(explained.to_markdown(reasons) + "\n")
     return "".join(parts)

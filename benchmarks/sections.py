@@ -13,7 +13,7 @@ def sections(kept: dict[str, dict[str, Any]]) -> list[str]:
     """Return the lines of all sections whose files are there."""
     return [
         *_stages_section(kept),
-        *_combiner_section(),
+        *_reranker_section(),
         *_service_section(),
         *_ablation_section(),
         *_commonsense_section(),
@@ -95,7 +95,7 @@ def benchmark_lines() -> list[str]:
 
 def _stages_section(kept: dict[str, dict[str, Any]]) -> list[str]:
     """Return the MRR of both stages by how near in time training has an event between the pair."""
-    staged = {name: report for name, report in kept.items() if report.get("combiner")}
+    staged = {name: report for name, report in kept.items() if report.get("reranker")}
     if not staged:
         return []
     lines = [
@@ -108,9 +108,9 @@ def _stages_section(kept: dict[str, dict[str, Any]]) -> list[str]:
         "",
     ]
     for name, report in staged.items():
-        fitted_on = {"valid"} if "valid" in report["combiner"] else set()
+        fitted_on = {"valid"} if "valid" in report["reranker"] else set()
         splits = [split for split in ("valid", "test") if split in report and split not in fitted_on]
-        lines += [f"`{name}` (combiner fitted on: {report['combiner']}):", ""]
+        lines += [f"`{name}` (reranker fitted on: {report['reranker']}):", ""]
         lines.append("| kind | " + " | ".join(f"{s}, first stage | {s}, both" for s in splits) + " |")
         lines.append("| --- |" + " --- |" * (2 * len(splits)))
         lines.append(_stage_row("all", [(report[s]["first_stage"]["all"], report[s]["all"]) for s in splits]))
@@ -127,18 +127,18 @@ def _stage_row(label: str, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -
     return f"| {label} | " + " | ".join(cells) + " |"
 
 
-def _combiner_section() -> list[str]:
+def _reranker_section() -> list[str]:
     """Return what the second stage is worth on valid, by what it is fitted on and what it may look at."""
     lines = []
-    for path in sorted(BENCHMARKS.glob("combiner_*.json")):
+    for path in sorted(BENCHMARKS.glob("reranker_*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
         lines += [
             f"## What the second stage learns from: `{result['run']}`",
             "",
             f"MRR on valid, {result['trees']} trees over the {result['top']} best candidates "
-            "(`benchmarks/combiner_choices.py`; test is not looked at):",
+            "(`benchmarks/reranker_choices.py`; test is not looked at):",
             "",
-            "| combiner | valid MRR |",
+            "| reranker | valid MRR |",
             "| --- | --- |",
             *(f"| {name} | {found['valid_mrr']:.4f} |" for name, found in result.items() if isinstance(found, dict)),
             "",

@@ -263,11 +263,11 @@ def questions(service: Served, view: str) -> Iterator[bytes]:
     ]
     times = ("time", "start", "end")
     asked = [
-        f"GET /api/v1/runs/{service.name}/{view}?{urlencode({**pieces, 'top': 10})} HTTP/1.1\r\n"
+        f"GET /api/v1/runs/{service.name}/{view}?{urlencode({**slots, 'top': 10})} HTTP/1.1\r\n"
         f"Host: 127.0.0.1:{service.port}\r\n\r\n".encode()
         for fact in facts
         for left_out in ("object", "subject")
-        if (pieces := {k: fact[k] for k in ("subject", "predicate", "object", *times) if fact[k] and k != left_out})
+        if (slots := {k: fact[k] for k in ("subject", "predicate", "object", *times) if fact[k] and k != left_out})
     ]
     generator.shuffle(asked)
     return itertools.cycle(asked)

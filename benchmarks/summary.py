@@ -11,14 +11,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from foretime.bench.published import published
 from foretime.config import Config, read_config
-from foretime.training.second_stage import fits_on_valid
+from foretime.experiments.bench.published import published
+from foretime.runs.reranking import fits_on_valid
 
 KINDS = {
     "rules, no embeddings": lambda config: config.model.name == "rules",
     "LCGE alone": lambda config: config.model.name == "lcge" and not config.evidence.use,
-    "LCGE, evidence, combiner": lambda config: config.model.name == "lcge" and config.evidence.use,
+    "LCGE, evidence, reranker": lambda config: config.model.name == "lcge" and config.evidence.use,
 }
 
 
@@ -46,7 +46,7 @@ def summary_table(kept: dict[str, dict[str, Any]], results: Path) -> str:
     runs = [
         Kept(name, config, report["valid"]["all"]["mrr"], report["test"]["all"]["mrr"])
         for name, report in kept.items()
-        if "test" in report and not fits_on_valid((config := read_config(results / name / "config.toml")).combiner)
+        if "test" in report and not fits_on_valid((config := read_config(results / name / "config.toml")).reranker)
     ]
     lines = [f"| test MRR | {' | '.join(KINDS)} | printed for LCGE |", "| --- |" + " --- |" * (len(KINDS) + 1)]
     for data in dict.fromkeys(run.data for run in runs):

@@ -26,13 +26,15 @@ import torch
 from torch import Tensor, nn
 
 from foretime.config import Config, RulesConfig, override
-from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.graph import Graph, read_graph
 from foretime.files import write_json
 from foretime.rules.rule import RuleTable
-from foretime.training import Listener, RunFolder, complete_config
-from foretime.training.conclusion import machine, peak_memory_mb
+from foretime.runs.finish import machine, peak_memory_mb
+from foretime.runs.folder import RunFolder
+from foretime.training.callbacks import Callback
 from foretime.training.memory import memory_kept
 from foretime.training.precision import has_bfloat16
+from foretime.training.settings import complete_config
 from foretime.training.trainer import Trainer
 
 RULES = 2000
@@ -86,15 +88,15 @@ class PlainComplEx(nn.Module):
         return scores, tuple(torch.sqrt(x[:, :d] ** 2 + x[:, d:] ** 2 + 1e-20) for x in (s, p, o))
 
 
-def plain_step(dataset: Dataset, rank: int, batch_size: int, commonsense: bool) -> Callable[[], int]:
+def plain_step(graph: Graph, rank: int, batch_size: int, commonsense: bool) -> Callable[[], int]:
     """Return a function that does one step of the plain loop and returns its number of questions."""
-    questions = dataset.train.with_inverses(len(dataset.predicates))
+    questions = graph.train.with_inverses(len(graph.predicates))
     table = torch.from_numpy(
         np.stack([questions.subject, questions.predicate, questions.object, questions.start], axis=1)
     )
     table = table[torch.randperm(len(table))]
-    entities, predicates = len(dataset.entities), 2 * len(dataset.predicates)
-    models = nn.ModuleList([PlainTNTComplEx(entities, predicates, len(dataset.timeline), rank)])
+    entities, predicates = len(graph.entities), 2 * len(graph.predicates)
+    models = nn.ModuleList([PlainTNTComplEx(entities, predicates, len(graph.timeline), rank)])
     if commonsense:
         models.append(PlainComplEx(entities, predicates, rank // 2))
     optimizer = torch.optim.Adagrad(models.parameters(), lr=0.1)
@@ -121,17 +123,17 @@ def plain_step(dataset: Dataset, rank: int, batch_size: int, commonsense: bool) 
 class OurStep:
     """One step of our own trainer at a time."""
 
-    def __init__(self, dataset: Dataset, settings: dict[str, Any], folder: Path, rules: RuleTable | None) -> None:
+    def __init__(self, graph: Graph, settings: dict[str, Any], folder: Path, rules: RuleTable | None) -> None:
         config = complete_config(override(Config(), settings))
-        self._trainer = Trainer(RunFolder(folder), config, dataset, Listener(), rules=RunFolder(folder).rules(dataset))
+        self._trainer = Trainer(RunFolder(folder), config, graph, Callback(), rules=RunFolder(folder).rules(graph))
         self._trainer.model.take_rules(rules)
         self._orders = [pool.order(0, 1) for pool in self._trainer._pools]
         self._step = 0
         self.questions = self._trainer._pools[0].pairs / self._trainer.steps
-        part_widths = [2 * part.model.entities.shape[1] for part in self._trainer.model.parts()]
+        part_widths = [2 * part.model.entities.shape[1] for part in self._trainer.model.components()]
         rows = [pool.distinct / self._trainer.steps for pool in self._trainer._pools]
         # three products for each part: scores, and the gradients of the queries and of the entities
-        self.products = sum(3 * r * len(dataset.entities) * width for r, width in zip(rows, part_widths, strict=True))
+        self.products = sum(3 * r * len(graph.entities) * width for r, width in zip(rows, part_widths, strict=True))
 
     def __call__(self) -> int:
         """Do the next step and return its number of questions."""
@@ -147,33 +149,33 @@ def product_peak(rows: int, entities: int, width: int) -> float:
     return 2 * rows * entities * width / best
 
 
-def some_rules(dataset: Dataset, count: int) -> RuleTable:
+def some_rules(graph: Graph, count: int) -> RuleTable:
     """Return the most confident temporal rules of the graph, `count` of them."""
     from foretime.rules.mining import mine
 
-    rules = mine(dataset, RulesConfig(head_coverage=0.01))
+    rules = mine(graph, RulesConfig(head_coverage=0.01))
     return rules.take(slice(count))
 
 
-def measure(dataset: Dataset, rank: int, batch_size: int, rounds: int, folder: Path) -> dict[str, Any]:
+def measure(graph: Graph, rank: int, batch_size: int, rounds: int, folder: Path) -> dict[str, Any]:
     """Return the medians over rounds in which everything is measured once, one after the other."""
     base = {"model.rank": rank, "training.batch_size": batch_size}
-    rules = some_rules(dataset, RULES)
+    rules = some_rules(graph, RULES)
     guided = {**base, "model.name": "lcge"}
     ours = {
-        "tntcomplex": OurStep(dataset, {**base, "model.name": "tntcomplex"}, folder, None),
-        "lcge": OurStep(dataset, guided, folder, None),
-        "lcge_with_rules": OurStep(dataset, guided, folder, rules),
+        "tntcomplex": OurStep(graph, {**base, "model.name": "tntcomplex"}, folder, None),
+        "lcge": OurStep(graph, guided, folder, None),
+        "lcge_with_rules": OurStep(graph, guided, folder, rules),
     }
-    if len(dataset.entities) > CANDIDATES:
+    if len(graph.entities) > CANDIDATES:
         fewer = {**base, "model.name": "tntcomplex", "training.candidates": CANDIDATES}
-        ours["tntcomplex_with_candidates"] = OurStep(dataset, fewer, folder, None)
+        ours["tntcomplex_with_candidates"] = OurStep(graph, fewer, folder, None)
     if has_bfloat16():
         rounded = {**base, "model.name": "tntcomplex", "training.precision": "bfloat16"}
-        ours["tntcomplex_in_bfloat16"] = OurStep(dataset, rounded, folder, None)
+        ours["tntcomplex_in_bfloat16"] = OurStep(graph, rounded, folder, None)
     plain = {
-        "tntcomplex": plain_step(dataset, rank, batch_size, commonsense=False),
-        "lcge": plain_step(dataset, rank, batch_size, commonsense=True),
+        "tntcomplex": plain_step(graph, rank, batch_size, commonsense=False),
+        "lcge": plain_step(graph, rank, batch_size, commonsense=True),
     }
     for warm in (*plain.values(), *ours.values()):
         warm()
@@ -183,7 +185,7 @@ def measure(dataset: Dataset, rank: int, batch_size: int, rounds: int, folder: P
         with memory_kept():
             ours["tntcomplex"]()  # takes what the next ones keep
             seconds = {name: _seconds(step) for name, step in ours.items()}
-        peak = product_peak(batch_size, len(dataset.entities), 2 * rank)
+        peak = product_peak(batch_size, len(graph.entities), 2 * rank)
         row = {"peak_gflops": peak / 1e9}
         for name, step in plain.items():
             plain_speed = batch_size / _seconds(step)
@@ -220,10 +222,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    dataset = read_dataset(arguments.data)
+    graph = read_graph(arguments.data)
     with tempfile.TemporaryDirectory() as folder:
-        result = measure(dataset, arguments.rank, arguments.batch_size, arguments.rounds, Path(folder))
-    result |= {"data": dataset.name, "rank": arguments.rank, "batch_size": arguments.batch_size}
+        result = measure(graph, arguments.rank, arguments.batch_size, arguments.rounds, Path(folder))
+    result |= {"data": graph.name, "rank": arguments.rank, "batch_size": arguments.batch_size}
     result |= {"rounds": arguments.rounds, "peak_memory_mb": peak_memory_mb(), "machine": machine()}
     print(json.dumps(result, indent=2))
     if arguments.out:

@@ -18,7 +18,8 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 
 from foretime.config import Config, ModelConfig, Section
-from foretime.models import MODELS, EvidencePart, ModelOptions
+from foretime.evidence.module import EvidenceComponent
+from foretime.models import MODELS, ModelOptions
 
 PAGE = Path(__file__).with_name("configuration.md")
 HEAD = """\
@@ -67,7 +68,7 @@ def _penalties() -> Iterator[str]:
     for name, model in MODELS.items():
         weights = ", ".join(f"`{key} = {weight:g}`" for key, weight in model.default_penalties.items())
         yield f"| `{name}` | {weights} |"
-    beside = ", ".join(f"`evidence_{key} = {weight:g}`" for key, weight in EvidencePart.default_penalties.items())
+    beside = ", ".join(f"`evidence_{key} = {weight:g}`" for key, weight in EvidenceComponent.default_penalties.items())
     yield f"\nWith evidence, which `rules` always has, also {beside}.\n"
 
 

@@ -20,7 +20,7 @@ sys.path.insert(0, str(DOCS.parent / "tests" / "e2e"))
 
 from explorer_service import Explorer, chromium, served  # noqa: E402
 
-PIECES = ("subject", "predicate", "time")
+SLOTS = ("subject", "predicate", "time")
 SETTINGS = {
     "model.rank": 20,
     "training.epochs": 4,
@@ -39,11 +39,11 @@ def main() -> None:
     parser.add_argument(
         "run", type=Path, nargs="?", help="a run with evidence; a small one is trained if none is named"
     )
-    for piece in PIECES:
-        parser.add_argument(f"--{piece}")
+    for slot in SLOTS:
+        parser.add_argument(f"--{slot}")
     parser.add_argument("--out", type=Path, default=DOCS, help="the folder of the pictures")
     given = parser.parse_args()
-    question = {piece: getattr(given, piece) for piece in PIECES if getattr(given, piece)}
+    question = {slot: getattr(given, slot) for slot in SLOTS if getattr(given, slot)}
     with tempfile.TemporaryDirectory() as folder:
         take(given.run or trained(Path(folder)), question, given.out)
 
@@ -51,12 +51,12 @@ def main() -> None:
 def trained(folder: Path) -> Path:
     """Return a small run with evidence on the built-in world."""
     from foretime.config import Config, override
-    from foretime.data.dataset import read_dataset
-    from foretime.data.world import generate, write
-    from foretime.training import train
+    from foretime.data.graph import read_graph
+    from foretime.data.synthetic import generate, write
+    from foretime.runs.life import train
 
     world = write(generate(EVENTS), folder / "world")
-    return train(read_dataset(world), override(Config(), SETTINGS), folder / "run").path
+    return train(read_graph(world), override(Config(), SETTINGS), folder / "run").path
 
 
 def take(run: Path, question: dict[str, str], out: Path) -> None:
@@ -65,7 +65,7 @@ def take(run: Path, question: dict[str, str], out: Path) -> None:
         page = browser.new_page(viewport={"width": WIDTH, "height": ANSWERS_HEIGHT})
         explorer = Explorer(page, url, out)
         if not question:
-            question = {piece: explorer.json(f"/runs/{run.name}")["example"][piece] for piece in PIECES}
+            question = {slot: explorer.json(f"/runs/{run.name}")["example"][slot] for slot in SLOTS}
         explorer.open(f"/runs/{run.name}/complete", **question)
         page.screenshot(path=str(out / "explorer-answers.png"))
         page.locator(".answer").first.click()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.graph import Graph, read_graph
 
 
 def small_rows(facts: int = 600, seed: int = 0) -> list[tuple[str, str, str, str]]:
@@ -29,8 +29,8 @@ def write_rows(path: Path, rows: list[tuple[str, ...]]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def small_graph(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return read_dataset(write_rows(tmp_path_factory.mktemp("graph") / "events.tsv", small_rows()))
+def small_graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    return read_graph(write_rows(tmp_path_factory.mktemp("graph") / "events.tsv", small_rows()))
 
 
 @pytest.fixture(scope="session")
@@ -49,8 +49,8 @@ def small_config() -> Config:
 
 
 @pytest.fixture(scope="session")
-def small_run(small_graph: Dataset, small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from foretime.training import train
+def small_run(small_graph: Graph, small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from foretime.runs.life import train
 
     return train(small_graph, small_config, tmp_path_factory.mktemp("runs") / "small").path
 
@@ -58,14 +58,14 @@ def small_run(small_graph: Dataset, small_config: Config, tmp_path_factory: pyte
 @pytest.fixture(scope="session")
 def evidence_run(small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with evidence of every family on a small built-in world."""
-    from foretime.data.world import generate, write
-    from foretime.training import train
+    from foretime.data.synthetic import generate, write
+    from foretime.runs.life import train
 
     folder = tmp_path_factory.mktemp("evidence")
     settings = {"evidence.use": True, "model.rank": 4, "training.epochs": 1, "training.batch_size": 200}
     settings |= {"training.valid_every": 1, "rules.support": 2, "rules.static_support": 3}
     return train(
-        read_dataset(write(generate(1500), folder / "world")), override(small_config, settings), folder / "run"
+        read_graph(write(generate(1500), folder / "world")), override(small_config, settings), folder / "run"
     ).path
 
 

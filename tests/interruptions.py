@@ -6,11 +6,14 @@ import pytest
 import safetensors.torch
 
 from foretime.config import Config
-from foretime.data.dataset import Dataset
-from foretime.training import Interrupted, Listener, RunFolder, create_run, resume, train
+from foretime.data.graph import Graph
+from foretime.errors import Interrupted
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import create_run, resume, train
+from foretime.training.callbacks import Callback
 
 
-class StopAfter(Listener):
+class StopAfter(Callback):
     """Asks training to stop after some steps."""
 
     def __init__(self, steps: int) -> None:
@@ -31,7 +34,7 @@ def bytes_of(run: Path) -> dict[str, bytes]:
     return {**found, "trace": repr(trace).encode()}
 
 
-def check_resumes(graph: Dataset, config: Config, folder: Path, stops: tuple[int, ...] = (0, 3, 4)) -> Path:
+def check_resumes(graph: Graph, config: Config, folder: Path, stops: tuple[int, ...] = (0, 3, 4)) -> Path:
     """Assert that a run which is stopped after so many steps, again and again, ends as one that is not; return it."""
     whole = train(graph, config, folder / "whole").path
     broken = create_run(graph, config, folder / "broken").path

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from foretime.caller import MOST, VARIABLE, FaultPipe, caller_is_gone, tell_fault
+from foretime.runs.caller import MOST, VARIABLE, FaultPipe, caller_is_gone, tell_fault
 
-CHILD = "from foretime.caller import tell_fault; tell_fault({text!r})"
+CHILD = "from foretime.runs.caller import tell_fault; tell_fault({text!r})"
 
 
 def fault_of(text: str) -> str:

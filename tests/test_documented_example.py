@@ -21,9 +21,9 @@ def example() -> str:
     return found[1]
 
 
-def names_in(code: str, piece: str, default: str) -> str:
-    """What the example gives for a piece of its question, so that the file of events has it too."""
-    found = re.search(rf"\b{piece}=[\"']([^\"']+)[\"']", code)
+def names_in(code: str, slot: str, default: str) -> str:
+    """What the example gives for a slot of its question, so that the file of events has it too."""
+    found = re.search(rf"\b{slot}=[\"']([^\"']+)[\"']", code)
     return found[1] if found else default
 
 

@@ -160,7 +160,7 @@ CONFIGS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 ASKED = {"subject": "state 1", "predicate": "praises", "time": "2020-03-01"}
 QUESTIONS: dict[str, tuple[dict[str, Any], str]] = {
-    "nothing open": (ASKED | {"object": "state 2"}, "nothing is left open; leave out the piece that you ask for"),
+    "nothing open": (ASKED | {"object": "state 2"}, "nothing is left open; leave out the slot that you ask for"),
     "two open": (
         ASKED | {"time": None},
         "object and time are left open; give all of subject, predicate, object, time but one",
@@ -258,9 +258,9 @@ def test_a_broken_configuration_is_named_with_its_key(tmp_path: Path, broken: st
 
 @pytest.mark.parametrize("broken", QUESTIONS)
 def test_a_broken_question_is_explained(small_run: Path, broken: str):
-    pieces, message = QUESTIONS[broken]
+    slots, message = QUESTIONS[broken]
     predictor = foretime.Predictor.open(small_run)
-    check_fails(QuestionError, message, lambda: predictor.complete(**pieces))
+    check_fails(QuestionError, message, lambda: predictor.complete(**slots))
 
 
 @pytest.mark.parametrize("broken", RUNS)

@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 import torch
 
-from foretime.combining.columns import score_each_term
 from foretime.config import Config, DataConfig, override
-from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import Facts, concatenate
+from foretime.data.graph import Graph, read_graph
+from foretime.data.synthetic import generate, write
 from foretime.data.timeline import Timeline
-from foretime.data.world import generate, write
 from foretime.errors import QuestionError
 from foretime.evidence.grounds import Grounds
 from foretime.evidence.index import evidence_index
-from foretime.explain import Explainer
-from foretime.models import Queries, WithEvidence
-from foretime.predict import Answer, Predictor, Question
-from foretime.training import RunFolder, train
+from foretime.evidence.module import WithEvidence
+from foretime.inference.explainer import Explainer
+from foretime.inference.predictor import Answer, Predictor, Question
+from foretime.models import Queries
+from foretime.reranker.features.extractor import score_each_term
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import train
 
 LATER = ("2025-01-01", "2025-01-03", "2025-02-11", "2031-07-01")
 """Days after the last one of the world, near and far."""
@@ -28,9 +30,9 @@ RULES = {"model.name": "rules", "evidence.past_only": True}
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     folder = write(generate(1500), tmp_path_factory.mktemp("forecasting") / "world")
-    return read_dataset(folder, DataConfig(split="chronological"))
+    return read_graph(folder, DataConfig(split="chronological"))
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +42,12 @@ def config(small_config: Config) -> Config:
 
 
 @pytest.fixture(scope="module")
-def rules_run(world: Dataset, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def rules_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return train(world, override(config, RULES), tmp_path_factory.mktemp("forecasting") / "rules")
 
 
 @pytest.fixture(scope="module")
-def mixed_run(world: Dataset, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def mixed_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     settings = {"model.name": "tntcomplex", "evidence.use": True, "evidence.past_only": True, "training.epochs": 1}
     return train(world, override(config, settings), tmp_path_factory.mktemp("forecasting") / "mixed")
 
@@ -55,7 +57,7 @@ def explainer(rules_run: RunFolder) -> Explainer:
     return Explainer.open(rules_run)
 
 
-def asked(graph: Dataset, row: int, time: str) -> dict[str, str]:
+def asked(graph: Graph, row: int, time: str) -> dict[str, str]:
     """The question for the object of a test fact, at another time."""
     facts = graph.test
     subject, predicate = graph.entities.name(facts.subject[row]), graph.predicates.name(facts.predicate[row])
@@ -66,14 +68,14 @@ def scores(answers: list[Answer]) -> dict[str, float]:
     return {answer.name: answer.score for answer in answers}
 
 
-def test_the_split_of_the_world_is_one_of_time(world: Dataset):
+def test_the_split_of_the_world_is_one_of_time(world: Graph):
     assert world.train.start.max() < world.valid.start.min()
     assert world.valid.start.max() < world.test.start.min()
     assert world.timeline.regular
 
 
 def test_rules_of_the_past_forecast_better_than_chance_and_than_one_family(
-    world: Dataset, config: Config, rules_run: RunFolder, tmp_path: Path
+    world: Graph, config: Config, rules_run: RunFolder, tmp_path: Path
 ):
     chance = float(np.mean(1 / np.arange(1, len(world.entities) + 1)))  # all candidates in any order
     reduced = train(world, override(config, RULES | {"evidence.families": ["affinity"]}), tmp_path / "reduced")
@@ -83,13 +85,13 @@ def test_rules_of_the_past_forecast_better_than_chance_and_than_one_family(
 
 
 @pytest.mark.parametrize("time", LATER)
-def test_a_day_after_the_last_one_is_answered_and_its_reasons_add_up(explainer: Explainer, world: Dataset, time: str):
+def test_a_day_after_the_last_one_is_answered_and_its_reasons_add_up(explainer: Explainer, world: Graph, time: str):
     for row in (0, 5, 9):
         question = asked(world, row, time)
         answers = explainer.predictor.complete(**question, top=3)
         assert [answer.rank for answer in answers] == [1, 2, 3]
         assert all(answer.known is None and answer.confidence is not None for answer in answers)
-        explanation = explainer.explain(**question, rival=answers[1].name)
+        explanation = explainer.explain(**question, competitor=answers[1].name)
         assert explanation.answer == answers[0].name
         assert explanation.question["time"] == time
         assert math.isclose(explanation.score, answers[0].score, rel_tol=1e-4, abs_tol=1e-4)
@@ -99,20 +101,20 @@ def test_a_day_after_the_last_one_is_answered_and_its_reasons_add_up(explainer: 
         assert max(days) <= world.timeline.label(int(world.train.start.max()))
 
 
-def test_every_piece_but_the_time_is_asked_for_beyond_the_timeline(explainer: Explainer, world: Dataset):
+def test_every_piece_but_the_time_is_asked_for_beyond_the_timeline(explainer: Explainer, world: Graph):
     predictor, fact = explainer.predictor, asked(world, 0, LATER[0])
     fact["object"] = world.entities.name(world.test.object[0])
-    for piece in ("subject", "predicate", "object"):
-        question = Question(**{**fact, piece: None})
+    for slot in ("subject", "predicate", "object"):
+        question = Question(**{**fact, slot: None})
         assert predictor.complete_many([question], top=2)[0]
-        assert explainer.explain(**fact, piece=piece).answer == fact[piece]
+        assert explainer.explain(**fact, slot=slot).answer == fact[slot]
     times = predictor.complete(**{**fact, "time": None}, top=10_000)
     assert {answer.name for answer in times} == {world.timeline.label(step) for step in range(len(world.timeline))}
     with pytest.raises(QuestionError, match="is not on the timeline"):
-        explainer.explain(**fact, piece="time")
+        explainer.explain(**fact, slot="time")
 
 
-def test_distance_matters_and_the_far_future_is_not_the_last_day(explainer: Explainer, world: Dataset):
+def test_distance_matters_and_the_far_future_is_not_the_last_day(explainer: Explainer, world: Graph):
     near, far = (
         scores(explainer.predictor.complete(**asked(world, 0, time), top=10_000)) for time in (LATER[0], LATER[-1])
     )
@@ -120,7 +122,7 @@ def test_distance_matters_and_the_far_future_is_not_the_last_day(explainer: Expl
     assert near != far
 
 
-def later_events(world: Dataset, first: int, count: int = 400) -> Facts:
+def later_events(world: Graph, first: int, count: int = 400) -> Facts:
     """Events of the same names at or after a step."""
     generator = np.random.default_rng(3)
     time = first + generator.integers(30, size=count)
@@ -130,7 +132,7 @@ def later_events(world: Dataset, first: int, count: int = 400) -> Facts:
 
 
 @pytest.mark.parametrize("time", LATER[:3])
-def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Explainer, world: Dataset, time: str):
+def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Explainer, world: Graph, time: str):
     predictor = explainer.predictor
     assert isinstance(predictor.model, WithEvidence)
     grounds, step = predictor.model.evidence.grounds, world.timeline.step(time, beyond=True)
@@ -144,7 +146,7 @@ def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Expla
     queries = Queries(*(torch.from_numpy(column) for column in (world.test.subject, world.test.predicate)),
                       torch.full((len(world.test),), step))  # fmt: skip
     assert torch.equal(with_later.score_objects(queries), predictor.model.score_objects(queries))
-    later = Explainer(Predictor(replace(predictor.judge, model=with_later), longer, predictor.temperatures))
+    later = Explainer(Predictor(replace(predictor.scorer, model=with_later), longer, predictor.temperatures))
     for row in (0, 3):
         question = asked(world, row, time)
         assert scores(later.predictor.complete(**question)) == scores(predictor.complete(**question))
@@ -155,7 +157,7 @@ def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Expla
         assert before == after
 
 
-def test_to_embeddings_a_later_day_is_the_last_one_and_to_the_evidence_it_is_not(mixed_run: RunFolder, world: Dataset):
+def test_to_embeddings_a_later_day_is_the_last_one_and_to_the_evidence_it_is_not(mixed_run: RunFolder, world: Graph):
     predictor = Predictor.open(mixed_run)
     assert isinstance(predictor.model, WithEvidence)
     last, later = world.timeline.label(len(world.timeline) - 1), LATER[2]
@@ -173,7 +175,7 @@ def test_to_embeddings_a_later_day_is_the_last_one_and_to_the_evidence_it_is_not
     )
 
 
-def test_questions_of_many_times_are_answered_together(explainer: Explainer, world: Dataset):
+def test_questions_of_many_times_are_answered_together(explainer: Explainer, world: Graph):
     first, last = world.timeline.label(0), world.timeline.label(len(world.timeline) - 1)
     questions = [Question(**asked(world, 1, time)) for time in (first, last, *LATER)]
     together = explainer.predictor.complete_many(questions, top=3)
@@ -183,7 +185,7 @@ def test_questions_of_many_times_are_answered_together(explainer: Explainer, wor
 @pytest.mark.parametrize("run", ["small_run", "evidence_run"])
 def test_a_run_that_may_see_the_future_refuses_a_later_day(run: str, request: pytest.FixtureRequest):
     predictor = Predictor.open(request.getfixturevalue(run))
-    question = asked(predictor.dataset, 0, "2031-01-01")
+    question = asked(predictor.graph, 0, "2031-01-01")
     assert not predictor.forecasts
     with pytest.raises(QuestionError, match=r"'2031-01-01' is not on the timeline, .*trained with --past-only"):
         predictor.complete(**question)
@@ -191,7 +193,7 @@ def test_a_run_that_may_see_the_future_refuses_a_later_day(run: str, request: py
         Explainer(predictor).explain(**question)
 
 
-def test_a_day_before_the_first_is_refused_by_a_forecasting_run_too(explainer: Explainer, world: Dataset):
+def test_a_day_before_the_first_is_refused_by_a_forecasting_run_too(explainer: Explainer, world: Graph):
     assert explainer.predictor.forecasts
     with pytest.raises(QuestionError, match=r"'1999-01-01' is not on the timeline, .*; ask for a time between these$"):
         explainer.predictor.complete(**asked(world, 0, "1999-01-01"))

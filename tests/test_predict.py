@@ -10,19 +10,21 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from foretime import Dataset, Predictor
-from foretime.combining.scoring import Judge
+from foretime import Graph, Predictor
 from foretime.config import Config, ModelConfig, override
-from foretime.data.dataset import read_dataset
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.errors import QuestionError, RunError
+from foretime.data.graph import read_graph
+from foretime.errors import Interrupted, QuestionError, RunError
+from foretime.inference.predictor import SPLITS, Answer, Question
 from foretime.models import Queries, build_model
-from foretime.predict import SPLITS, Answer, Question
-from foretime.training import Interrupted, RunFolder, complete_config, train
+from foretime.reranker.scorer import Scorer
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import train
+from foretime.training.settings import complete_config
 from foretime.training.trainer import sizes_of
 from interruptions import StopAfter
 
-PIECES = ("subject", "object", "predicate", "time")
+SLOTS = ("subject", "object", "predicate", "time")
 EVERYTHING = 10_000
 Row = tuple[str, str, str, int, int]  # the ends of a fact as steps
 
@@ -40,11 +42,11 @@ def interval_predictor(path: Path, predicates_each: int) -> Predictor:
         ends = generator.choice([(start, start), (start, start + 4), (start, "####-##-##"), ("####-##-##", start)])
         rows[f"{subject}\t{'heads' if subject % 2 else 'joins'}\t{host}\t{ends[0]}\t{ends[1]}"] = None
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    graph = read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))
+    graph = read_graph(path, Config().data.model_copy(update={"granularity": "year"}))
     config = ModelConfig(name="lcge", rank=4, init_scale=0.8)
     model = build_model(config, sizes_of(graph, predicates_each), torch.Generator().manual_seed(2)).eval()
     model.end_offset = (predicates_each - 1) * 2 * len(graph.predicates)
-    return Predictor(Judge(model), graph, dict.fromkeys(PIECES, 0.7))
+    return Predictor(Scorer(model), graph, dict.fromkeys(SLOTS, 0.7))
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +59,14 @@ def ends_apart(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     return interval_predictor(tmp_path_factory.mktemp("apart") / "offices.tsv", predicates_each=2)
 
 
-def row_of(graph: Dataset, split: str, i: int) -> Row:
-    facts = graph.split(split)
+def row_of(graph: Graph, split: str, i: int) -> Row:
+    facts = graph.facts(split)
     names = graph.entities.name(facts.subject[i]), graph.predicates.name(facts.predicate[i])
     return (*names, graph.entities.name(facts.object[i]), int(facts.start[i]), int(facts.end[i]))
 
 
-def ask(graph: Dataset, row: Row, piece: str) -> Question:
-    """The question of a fact with one piece left open: by its time, or by those of its ends that are known."""
+def ask(graph: Graph, row: Row, slot: str) -> Question:
+    """The question of a fact with one slot left open: by its time, or by those of its ends that are known."""
     subject, predicate, object_, start, end = row
     label = graph.timeline.label
     if start == end:
@@ -72,30 +74,30 @@ def ask(graph: Dataset, row: Row, piece: str) -> Question:
     else:
         times = {name: label(step) for name, step in {"start": start, "end": end}.items() if step != UNKNOWN}
     asked = {"subject": subject, "predicate": predicate, "object": object_, **times}
-    gone = ("time", "start", "end") if piece == "time" else (piece,)
+    gone = ("time", "start", "end") if slot == "time" else (slot,)
     return Question(**{name: value for name, value in asked.items() if name not in gone})
 
 
-def candidates(graph: Dataset, piece: str) -> list[str]:
-    if piece == "predicate":
+def candidates(graph: Graph, slot: str) -> list[str]:
+    if slot == "predicate":
         return list(graph.predicates.names)
-    if piece == "time":
+    if slot == "time":
         return [graph.timeline.label(step) for step in range(len(graph.timeline))]
     return list(graph.entities.names)
 
 
-def fill(graph: Dataset, row: Row, piece: str, candidate: str) -> Row:
-    if piece == "time":
+def fill(graph: Graph, row: Row, slot: str, candidate: str) -> Row:
+    if slot == "time":
         step = graph.timeline.step(candidate)
         return (*row[:3], step, step)
-    place = ("subject", "predicate", "object").index(piece)
+    place = ("subject", "predicate", "object").index(slot)
     return (*row[:place], candidate, *row[place + 1 :])
 
 
 @torch.inference_mode()
 def score_one(predictor: Predictor, row: Row, backwards: bool = False) -> float:
     """The score of one fact by `score_objects` alone; backwards, of `(o, p⁻¹, s)`."""
-    graph = predictor.dataset
+    graph = predictor.graph
     subject, object_ = graph.entities.id(row[0]), graph.entities.id(row[2])
     predicate = graph.predicates.id(row[1])
     if backwards:
@@ -110,48 +112,48 @@ def score_one(predictor: Predictor, row: Row, backwards: bool = False) -> float:
     return sum(scores) / len(scores)
 
 
-def some_rows(graph: Dataset) -> list[Row]:
+def some_rows(graph: Graph) -> list[Row]:
     """Facts of every split and, in a graph of intervals, of every kind of ends."""
-    rows = [row_of(graph, split, i) for split in SPLITS for i in range(len(graph.split(split)))]
+    rows = [row_of(graph, split, i) for split in SPLITS for i in range(len(graph.facts(split)))]
     kinds = {(row[3] == UNKNOWN, row[4] == UNKNOWN, row[3] == row[4]): row for row in rows}
     return [rows[0], row_of(graph, "valid", 0), row_of(graph, "test", 0), *kinds.values()]
 
 
-def assert_brute_force(predictor: Predictor, piece: str) -> None:
-    graph = predictor.dataset
+def assert_brute_force(predictor: Predictor, slot: str) -> None:
+    graph = predictor.graph
     for row in some_rows(graph):
-        answers = predictor.complete_many([ask(graph, row, piece)], top=EVERYTHING)[0]
-        assert sorted(answer.name for answer in answers) == sorted(candidates(graph, piece))
+        answers = predictor.complete_many([ask(graph, row, slot)], top=EVERYTHING)[0]
+        assert sorted(answer.name for answer in answers) == sorted(candidates(graph, slot))
         found = {answer.name: answer.score for answer in answers}
         wanted = {
-            name: score_one(predictor, fill(graph, row, piece, name), backwards=piece == "subject") for name in found
+            name: score_one(predictor, fill(graph, row, slot, name), backwards=slot == "subject") for name in found
         }
         assert found == pytest.approx(wanted, abs=1e-5)
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_every_candidate_has_the_score_that_the_model_gives_it_alone(predictor: Predictor, piece: str):
-    assert_brute_force(predictor, piece)
+@pytest.mark.parametrize("slot", SLOTS)
+def test_every_candidate_has_the_score_that_the_model_gives_it_alone(predictor: Predictor, slot: str):
+    assert_brute_force(predictor, slot)
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("graph", ["intervals", "ends_apart"])
-def test_with_two_ends_the_score_is_their_mean_and_with_one_known_end_that_of_it(request, graph: str, piece: str):
-    assert_brute_force(request.getfixturevalue(graph), piece)
+def test_with_two_ends_the_score_is_their_mean_and_with_one_known_end_that_of_it(request, graph: str, slot: str):
+    assert_brute_force(request.getfixturevalue(graph), slot)
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("graph", ["predictor", "intervals"])
-def test_the_terms_of_an_answer_add_up_to_its_score(request, graph: str, piece: str):
+def test_the_terms_of_an_answer_add_up_to_its_score(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
-    for row in some_rows(predictor.dataset):
-        for answer in predictor.complete_many([ask(predictor.dataset, row, piece)], top=7)[0]:
+    for row in some_rows(predictor.graph):
+        for answer in predictor.complete_many([ask(predictor.graph, row, slot)], top=7)[0]:
             assert set(answer.terms) == {"event", "commonsense"}
             assert sum(answer.terms.values()) == pytest.approx(answer.score, abs=1e-5)
 
 
 def test_asking_for_the_subject_is_asking_the_inverse_predicate_for_the_object(predictor: Predictor):
-    graph = predictor.dataset
+    graph = predictor.graph
     row = row_of(graph, "test", 3)
     turned = inverse(graph.predicates.id(row[1]), len(graph.predicates))
     query = Queries(*(torch.tensor([i]) for i in (graph.entities.id(row[2]), turned, row[3])))
@@ -162,12 +164,12 @@ def test_asking_for_the_subject_is_asking_the_inverse_predicate_for_the_object(p
     assert [answer.name for answer in answers] == best
 
 
-def known_split(graph: Dataset, row: Row, piece: str) -> str | None:
+def known_split(graph: Graph, row: Row, slot: str) -> str | None:
     """The first split with the fact at one of the row's ends; where the time is asked for, with an end just there."""
     for split in SPLITS:
-        for i in range(len(graph.split(split))):
+        for i in range(len(graph.facts(split))):
             other = row_of(graph, split, i)
-            found = row[3] in other[3:] if piece == "time" else any(holds_at(other, step) for step in row[3:])
+            found = row[3] in other[3:] if slot == "time" else any(holds_at(other, step) for step in row[3:])
             if other[:3] == row[:3] and found:
                 return split
     return None
@@ -178,27 +180,27 @@ def holds_at(row: Row, step: int) -> bool:
     return step != UNKNOWN and start <= step <= end
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("graph", ["predictor", "intervals"])
-def test_known_answers_are_marked_with_their_split_and_settled_ones_have_no_confidence(request, graph: str, piece: str):
+def test_known_answers_are_marked_with_their_split_and_settled_ones_have_no_confidence(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
-    data = predictor.dataset
+    data = predictor.graph
     for row in (row_of(data, split, 1) for split in SPLITS):
-        answers = predictor.complete_many([ask(data, row, piece)], top=25)[0]
+        answers = predictor.complete_many([ask(data, row, slot)], top=25)[0]
         for answer in answers:
-            assert answer.known == known_split(data, fill(data, row, piece, answer.name), piece)
+            assert answer.known == known_split(data, fill(data, row, slot, answer.name), slot)
             assert (answer.confidence is None) == (answer.known in ("train", "valid"))
 
 
 def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path: Path):
     path = tmp_path / "offices.tsv"
     path.write_text("ann\theads\tbank\t1990\t2010\nann\theads\tclub\t1990\t1995\nbob\tjoins\tclub\t2012\t####-##-##\n")
-    graph = read_dataset({"train": path, "valid": path, "test": path}, Config().data)
+    graph = read_graph({"train": path, "valid": path, "test": path}, Config().data)
     model = build_model(ModelConfig(name="lcge", rank=2), sizes_of(graph), torch.Generator().manual_seed(0)).eval()
-    predictor = Predictor(Judge(model), graph, dict.fromkeys(PIECES, 1.0))
+    predictor = Predictor(Scorer(model), graph, dict.fromkeys(SLOTS, 1.0))
 
-    def known(**pieces: str) -> set[str]:
-        return {answer.name for answer in predictor.complete(**pieces) if answer.known}
+    def known(**slots: str) -> set[str]:
+        return {answer.name for answer in predictor.complete(**slots) if answer.known}
 
     assert known(subject="ann", predicate="heads", time="2000") == {"bank"}
     assert known(subject="ann", predicate="heads", time="1993") == {"bank", "club"}
@@ -206,10 +208,10 @@ def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path:
     assert known(subject="bob", object="club", time="2012") == {"joins"}
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_hidden_answers_are_those_of_train_and_valid(predictor: Predictor, piece: str):
-    graph = predictor.dataset
-    question = ask(graph, row_of(graph, "train", 0), piece)
+@pytest.mark.parametrize("slot", SLOTS)
+def test_hidden_answers_are_those_of_train_and_valid(predictor: Predictor, slot: str):
+    graph = predictor.graph
+    question = ask(graph, row_of(graph, "train", 0), slot)
     (marked,), (hidden,) = (
         predictor.complete_many([question], top=EVERYTHING, known=known) for known in ("mark", "hide")
     )
@@ -220,12 +222,12 @@ def test_hidden_answers_are_those_of_train_and_valid(predictor: Predictor, piece
     assert [answer.confidence for answer in hidden] == [answer.confidence for answer in left]
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("graph", ["predictor", "intervals"])
-def test_the_confidences_of_all_answers_that_are_not_settled_sum_to_one(request, graph: str, piece: str):
+def test_the_confidences_of_all_answers_that_are_not_settled_sum_to_one(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
-    for row in some_rows(predictor.dataset):
-        answers = predictor.complete_many([ask(predictor.dataset, row, piece)], top=EVERYTHING)[0]
+    for row in some_rows(predictor.graph):
+        answers = predictor.complete_many([ask(predictor.graph, row, slot)], top=EVERYTHING)[0]
         confidences = [answer.confidence for answer in answers if answer.confidence is not None]
         assert sum(confidences) == pytest.approx(1.0 if confidences else 0.0, abs=1e-4)
         assert confidences or all(answer.known for answer in answers)
@@ -233,26 +235,26 @@ def test_the_confidences_of_all_answers_that_are_not_settled_sum_to_one(request,
 
 
 def test_confidence_is_the_softmax_of_the_scores_over_the_temperature(intervals: Predictor):
-    answers = intervals.complete_many([ask(intervals.dataset, row_of(intervals.dataset, "test", 0), "object")], 99)[0]
+    answers = intervals.complete_many([ask(intervals.graph, row_of(intervals.graph, "test", 0), "object")], 99)[0]
     left = [answer for answer in answers if answer.confidence is not None]
     weights = [math.exp(answer.score / 0.7) for answer in left]
     wanted = [weight / sum(weights) for weight in weights]
     assert [answer.confidence for answer in left] == pytest.approx(wanted, abs=1e-5)
 
 
-@pytest.mark.parametrize("piece", PIECES)
-def test_answers_come_in_the_order_of_their_scores(predictor: Predictor, piece: str):
-    answers = predictor.complete_many([ask(predictor.dataset, row_of(predictor.dataset, "test", 1), piece)], 5)[0]
+@pytest.mark.parametrize("slot", SLOTS)
+def test_answers_come_in_the_order_of_their_scores(predictor: Predictor, slot: str):
+    answers = predictor.complete_many([ask(predictor.graph, row_of(predictor.graph, "test", 1), slot)], 5)[0]
     assert [answer.rank for answer in answers] == list(range(1, len(answers) + 1))
     assert [answer.score for answer in answers] == sorted((answer.score for answer in answers), reverse=True)
-    assert len(answers) == min(5, len(candidates(predictor.dataset, piece)))
+    assert len(answers) == min(5, len(candidates(predictor.graph, slot)))
 
 
 @pytest.mark.parametrize("graph", ["predictor", "intervals"])
-@pytest.mark.parametrize("piece", PIECES)
-def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, piece: str):
+@pytest.mark.parametrize("slot", SLOTS)
+def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
-    asked = ask(predictor.dataset, row_of(predictor.dataset, "train", 0), piece)
+    asked = ask(predictor.graph, row_of(predictor.graph, "train", 0), slot)
     every = predictor.complete_many([asked], top=EVERYTHING)[0]
     for answer in (every[0], every[len(every) // 2], every[-1]):
         placed = predictor.place(asked, answer.name)
@@ -263,17 +265,17 @@ def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, piece: s
 
 
 def test_equal_answers_are_placed_in_the_order_in_which_they_are_listed(predictor: Predictor, monkeypatch):
-    entities = len(predictor.dataset.entities)
+    entities = len(predictor.graph.entities)
     equal = SimpleNamespace(score=lambda facts: torch.ones(len(facts), entities), stages=None)
-    monkeypatch.setattr(predictor, "judge", equal)
-    asked = ask(predictor.dataset, row_of(predictor.dataset, "train", 0), "object")
+    monkeypatch.setattr(predictor, "scorer", equal)
+    asked = ask(predictor.graph, row_of(predictor.graph, "train", 0), "object")
     names = [answer.name for answer in predictor.complete_many([asked], top=EVERYTHING)[0]]
     assert [predictor.place(asked, name).rank for name in names] == list(range(1, len(names) + 1))
 
 
 def test_many_questions_are_answered_as_each_one_alone(predictor: Predictor):
-    graph = predictor.dataset
-    questions = [ask(graph, row_of(graph, "test", i), PIECES[i % 4]) for i in range(20)]
+    graph = predictor.graph
+    questions = [ask(graph, row_of(graph, "test", i), SLOTS[i % 4]) for i in range(20)]
     together = predictor.complete_many(questions, top=4)
     assert len(together) == len(questions)
     for question, found in zip(questions, together, strict=True):
@@ -300,9 +302,9 @@ NEVER = r"'2031-01-01' is not on the timeline, 2020-01-02 to 2020-10-26; ask for
 
 
 @pytest.mark.parametrize(
-    ("pieces", "message"),
+    ("slots", "message"),
     [
-        (FULL, "nothing is left open; leave out the piece that you ask for"),
+        (FULL, "nothing is left open; leave out the slot that you ask for"),
         (
             {"subject": "state 1", "predicate": "praises"},
             "object and time are left open; give all of subject, .* but one",
@@ -325,9 +327,9 @@ NEVER = r"'2031-01-01' is not on the timeline, 2020-01-02 to 2020-10-26; ask for
         (FULL | {"object": None, "known": "hid"}, "known is 'hid'; it may be 'mark' or 'hide'"),
     ],
 )
-def test_a_question_that_cannot_be_answered_says_why(predictor: Predictor, pieces: dict, message: str):
+def test_a_question_that_cannot_be_answered_says_why(predictor: Predictor, slots: dict, message: str):
     with pytest.raises(QuestionError, match=message):
-        predictor.complete(**pieces)
+        predictor.complete(**slots)
 
 
 def test_check_finds_the_same_fault_without_an_answer(predictor: Predictor):
@@ -337,7 +339,7 @@ def test_check_finds_the_same_fault_without_an_answer(predictor: Predictor):
 
 
 def test_an_unfinished_run_answers_with_confidence_that_is_not_calibrated(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     with pytest.raises(Interrupted):
         train(small_graph, small_config, tmp_path / "run", StopAfter(0))
@@ -347,7 +349,7 @@ def test_an_unfinished_run_answers_with_confidence_that_is_not_calibrated(
     assert len(answers) == 3
 
 
-def test_a_run_that_has_not_begun_has_no_checkpoint(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_a_run_that_has_not_begun_has_no_checkpoint(small_graph: Graph, small_config: Config, tmp_path: Path):
     RunFolder.create(tmp_path / "run", complete_config(small_config), small_graph)
     with pytest.raises(RunError, match=r"run: nothing is trained yet; go on with foretime train --resume .*run$"):
         Predictor.open(tmp_path / "run")
@@ -380,11 +382,11 @@ def test_a_damaged_report_is_named(small_run: Path, tmp_path: Path, content: str
         Predictor.open(copy)
 
 
-def test_a_model_without_time_answers_every_piece_too(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_a_model_without_time_answers_every_piece_too(small_graph: Graph, small_config: Config, tmp_path: Path):
     config = override(small_config, {"model.name": "complex", "training.epochs": 1})
     predictor = Predictor.open(train(small_graph, config, tmp_path / "run"))
     row = row_of(small_graph, "test", 0)
-    for piece in PIECES:
-        answers = predictor.complete_many([ask(small_graph, row, piece)], top=2)[0]
+    for slot in SLOTS:
+        answers = predictor.complete_many([ask(small_graph, row, slot)], top=2)[0]
         assert len(answers) == 2
         assert list(answers[0].terms) == ["static"]

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from foretime import Predictor
-from foretime.combining.scoring import Judge
 from foretime.config import ModelConfig
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.errors import QuestionError
+from foretime.inference.predictor import Question
+from foretime.inference.questions import ANSWER_FIELDS, answer_file, read_questions
 from foretime.models import build_model
-from foretime.predict import Question
-from foretime.questions import ANSWER_FIELDS, answer_file, read_questions
+from foretime.reranker.scorer import Scorer
 from foretime.training.trainer import sizes_of
 
 QUESTIONS = [
@@ -202,9 +202,9 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     )
     path = tmp_path_factory.mktemp("strange") / "graph.csv"
     path.write_text(text, encoding="utf-8", newline="")
-    graph = read_dataset(path)
+    graph = read_graph(path)
     model = build_model(ModelConfig(name="complex", rank=2), sizes_of(graph), torch.Generator().manual_seed(0))
-    return Predictor(Judge(model.eval()), graph, dict.fromkeys(("subject", "object", "predicate", "time"), 1.0))
+    return Predictor(Scorer(model.eval()), graph, dict.fromkeys(("subject", "object", "predicate", "time"), 1.0))
 
 
 def test_a_name_with_a_tab_or_line_end_is_not_written_as_tsv(strange: Predictor, tmp_path: Path):
@@ -218,5 +218,5 @@ def test_a_name_with_a_tab_or_line_end_is_not_written_as_tsv(strange: Predictor,
     assert not (tmp_path / "a.tsv").exists()
     with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as stream:
         names = {row["answer"] for row in csv.DictReader(stream)}
-    assert names == set(strange.dataset.entities.names)
+    assert names == set(strange.graph.entities.names)
     assert {row["answer"] for row in read_answers(tmp_path / "a.parquet")} == names

@@ -13,20 +13,20 @@ os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 if TYPE_CHECKING:
     from foretime.api import load, train
-    from foretime.data.dataset import Dataset
+    from foretime.data.graph import Graph
     from foretime.errors import ForetimeError
-    from foretime.explain import Explainer, Explanation
-    from foretime.predict import Answer, Predictor
+    from foretime.inference.explainer import Explainer, Explanation
+    from foretime.inference.predictor import Answer, Predictor
 
-__all__ = ["Answer", "Dataset", "Explainer", "Explanation", "ForetimeError", "Predictor", "load", "train"]
+__all__ = ["Answer", "Explainer", "Explanation", "ForetimeError", "Graph", "Predictor", "load", "train"]
 
 _HOMES = {
-    "Answer": "foretime.predict",
-    "Dataset": "foretime.data.dataset",
-    "Explainer": "foretime.explain",
-    "Explanation": "foretime.explain",
+    "Answer": "foretime.inference.predictor",
+    "Graph": "foretime.data.graph",
+    "Explainer": "foretime.inference.explainer",
+    "Explanation": "foretime.inference.explainer",
     "ForetimeError": "foretime.errors",
-    "Predictor": "foretime.predict",
+    "Predictor": "foretime.inference.predictor",
     "load": "foretime.api",
     "train": "foretime.api",
 }

@@ -7,26 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from foretime.config import Config, DataConfig, check_section, read_config
-from foretime.data.dataset import Dataset, read_dataset
-from foretime.training import Listener, RunFolder, changed_config
-from foretime.training import train as _train
+from foretime.data.graph import Graph, read_graph
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import train as _train
+from foretime.training.callbacks import Callback
+from foretime.training.settings import changed_config
 
 
-def load(source: Any, **settings: Any) -> Dataset:
+def load(source: Any, **settings: Any) -> Graph:
     """Return the graph in a file, a folder of splits, or a pandas, Polars or Arrow frame.
 
     The settings are the keys of `[data]`, such as `granularity="month"` or `columns={"subject": "actor", …}`.
     A mapping from split names to files or frames gives the splits as they are.
     """
-    return read_dataset(source, check_section(DataConfig, settings, "load: "))
+    return read_graph(source, check_section(DataConfig, settings, "load: "))
 
 
 def train(
-    graph: Dataset | Any,
+    graph: Graph | Any,
     folder: Path | str,
     config: Config | Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
-    listener: Listener | None = None,
+    callback: Callback | None = None,
     jobs: int = 1,
 ) -> RunFolder:
     """Train a model on a graph in a new run folder, and return the run, its report written.
@@ -38,5 +40,5 @@ def train(
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
     source = {"data.path": str(graph)} if isinstance(graph, str | Path) else {}
     final = changed_config(base, {**(settings or {}), **source}, "train: ")
-    dataset = graph if isinstance(graph, Dataset) else read_dataset(graph, final.data)
-    return _train(dataset, final, folder, listener, jobs=jobs)
+    graph = graph if isinstance(graph, Graph) else read_graph(graph, final.data)
+    return _train(graph, final, folder, callback, jobs=jobs)

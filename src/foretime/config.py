@@ -2,7 +2,7 @@
 
 A configuration has seven sections. `[data]` says where the graph is and how to read it, `[rules]` which temporal rules
 guide the model, `[model]` names a model and its own options, `[evidence]` says whether grounded rules score beside it,
-`[penalties]` weighs the model's penalties by name, `[training]` says how to fit it, and `[combiner]` whether a second
+`[penalties]` weighs the model's penalties by name, `[training]` says how to fit it, and `[reranker]` whether a second
 stage re-orders the best candidates. Every key is listed here or in the options of a model; any other key is an error.
 """
 
@@ -120,9 +120,10 @@ class TrainingConfig(Section):
     softmax: Literal["each", "joint"] = "each"
     """`each`: every part of the model has its own softmax and the losses are added with the weights of the terms, as
     in the paper; `joint`: one softmax over the weighted sum of all terms."""
-    ends: Literal["alike", "apart"] = "alike"
-    """Under which predicates a model with time learns the two ends of an interval: `alike` under that of the fact,
-    `apart` under two, what begins under one and what ends under the other. A graph without intervals has no ends."""
+    boundary_relations: Literal["shared", "separate"] = "shared"
+    """Under which predicates a model with time learns the two ends of an interval: `shared` under that of the
+    fact, `separate` under two, what begins under one and what ends under the other. A graph without
+    intervals has no ends."""
     valid_every: int = Field(default=5, ge=1)
     """Epochs between two evaluations on valid."""
     patience: int = Field(default=3, ge=1)
@@ -131,7 +132,7 @@ class TrainingConfig(Section):
     """Valid facts that are ranked to choose the best epoch, drawn by seed; 0 for all."""
     filter: Literal["exact", "valid-at", "points"] = "exact"
     """The filter of known answers under which valid and test are ranked."""
-    members: int = Field(default=1, ge=1, le=100)
+    ensemble_size: int = Field(default=1, ge=1, le=100)
     """How many models with seeds of their own are trained, each alone; the score is the mean of theirs. Evidence is
     learned once, by the first."""
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
@@ -204,8 +205,8 @@ class EvidenceConfig(Section):
     """After how many events of an entity, the nearest first, `path` looks no farther."""
 
 
-class CombinerConfig(Section):
-    """`[combiner]`: a second stage that re-orders the best candidates, fitted on facts that the first has not seen."""
+class RerankerConfig(Section):
+    """`[reranker]`: a second stage that re-orders the best candidates, fitted on facts that the first has not seen."""
 
     use: bool = False
     """Whether there is a second stage."""
@@ -243,7 +244,7 @@ class Config(Section):
     evidence: EvidenceConfig = Field(default_factory=EvidenceConfig)
     penalties: dict[str, float] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
-    combiner: CombinerConfig = Field(default_factory=CombinerConfig)
+    reranker: RerankerConfig = Field(default_factory=RerankerConfig)
 
 
 def check_section(section: type[SectionType], values: dict[str, Any], place: str, prefix: str = "") -> SectionType:

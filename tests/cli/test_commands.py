@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foretime.config import read_config
-from foretime.training import RunFolder
+from foretime.runs.folder import RunFolder
 
 
 def test_train_takes_flags_and_settings_and_leaves_a_finished_run(foretime, events: Path, tmp_path: Path):
@@ -84,7 +84,7 @@ def test_brackets_in_names_are_printed_as_they_are(foretime, events: Path, tmp_p
 
 
 def test_tensorboard_scalars_are_written(foretime, events: Path, tmp_path: Path, quick):
-    two = ("--set", "training.members=2")
+    two = ("--set", "training.ensemble_size=2")
     outcome = foretime("train", events, "--out", tmp_path / "run", "--tensorboard", *quick, *two)
     assert outcome.code == 0, outcome.err
     said = [line for line in outcome.err.splitlines() if line.startswith("member")]
@@ -103,7 +103,7 @@ def test_tensorboard_has_the_runs_own_curve_alone_also_after_a_resumption(
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     run = tmp_path / "run"
-    assert foretime("train", events, "--out", run, *quick, "--set", "training.members=2").code == 0
+    assert foretime("train", events, "--out", run, *quick, "--set", "training.ensemble_size=2").code == 0
     for file in (RunFolder(run).report_file, RunFolder(run).member(1).last_file):
         file.unlink()
     assert foretime("train", "--resume", run, "--tensorboard").code == 0
@@ -136,10 +136,10 @@ def test_predict_answers_as_json_and_as_a_table(foretime, small_run: Path):
     assert all(answer["name"] in table.out for answer in answers)
 
 
-def test_predict_asks_for_every_piece(foretime, small_run: Path):
-    pieces = {"--subject": "state 1", "--predicate": "praises", "--object": "state 2", "--time": "2020-03-01"}
+def test_predict_asks_for_every_slot(foretime, small_run: Path):
+    slots = {"--subject": "state 1", "--predicate": "praises", "--object": "state 2", "--time": "2020-03-01"}
     for left_out, wanted in {"--subject": "state", "--object": "state", "--predicate": "", "--time": "2020-"}.items():
-        words = [word for name, value in pieces.items() if name != left_out for word in (name, value)]
+        words = [word for name, value in slots.items() if name != left_out for word in (name, value)]
         outcome = foretime("predict", small_run, *words, "--json", "-n", 2, "--known", "hide")
         assert outcome.code == 0, outcome.err
         answers = json.loads(outcome.out)

@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture(scope="module")
 def other_run(small_graph, small_config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from foretime.config import override
-    from foretime.training import train
+    from foretime.runs.life import train
 
     config = override(small_config, {"model.name": "complex", "training.epochs": 1})
     return train(small_graph, config, tmp_path_factory.mktemp("runs") / "other").path

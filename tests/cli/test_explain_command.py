@@ -7,13 +7,13 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from foretime.data.dataset import Dataset
-from foretime.explain import NO_EVIDENCE, Explainer
+from foretime.data.graph import Graph
+from foretime.inference.explainer import NO_EVIDENCE, Explainer
 
 
 @pytest.fixture(scope="module")
 def fact(evidence_run: Path) -> dict[str, str]:
-    graph = Dataset.load(evidence_run)
+    graph = Graph.load(evidence_run)
     subject, object_ = (graph.entities.name(column[0]) for column in (graph.test.subject, graph.test.object))
     predicate, time = graph.predicates.name(graph.test.predicate[0]), graph.timeline.label(graph.test.start[0])
     return {"subject": subject, "predicate": predicate, "object": object_, "time": time}
@@ -35,34 +35,38 @@ def test_explain_prints_text_json_and_markdown(foretime, evidence_run: Path, fac
     assert fact["object"] == shown["answer"]
 
 
-@pytest.mark.parametrize("piece", ["subject", "predicate", "object", "time"])
-def test_a_piece_that_is_left_out_is_answered_and_the_answer_explained(foretime, evidence_run: Path, fact, piece: str):
-    words = flags(fact, without=piece)
+@pytest.mark.parametrize("slot", ["subject", "predicate", "object", "time"])
+def test_a_piece_that_is_left_out_is_answered_and_the_answer_explained(foretime, evidence_run: Path, fact, slot: str):
+    words = flags(fact, without=slot)
     shown = json.loads(foretime("explain", evidence_run, *words, "--known", "hide", "--json").out)
     best = json.loads(foretime("predict", evidence_run, *words, "--known", "hide", "-n", 1, "--json").out)[0]
-    assert (shown["piece"], shown["answer"], shown["rank"]) == (piece, best["name"], 1)
+    assert (shown["slot"], shown["answer"], shown["rank"]) == (slot, best["name"], 1)
     assert shown["score"] == pytest.approx(best["score"], abs=1e-4)
 
 
-def test_an_answer_is_compared_with_a_rival(foretime, evidence_run: Path, fact):
+def test_an_answer_is_compared_with_a_competitor(foretime, evidence_run: Path, fact):
     answers = json.loads(foretime("predict", evidence_run, *flags(fact, "object"), "-n", 3, "--json").out)
-    rival = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
-    outcome = foretime("explain", evidence_run, *flags(fact), "--against", rival)
-    assert outcome.out.startswith(f"why {fact['object']} and not {rival}: ")
-    shown = json.loads(foretime("explain", evidence_run, *flags(fact), "--against", rival, "--json").out)
-    assert shown["differences"]["score"] == pytest.approx(shown["score"] - shown["rival"]["score"], abs=1e-12)
+    competitor = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
+    outcome = foretime("explain", evidence_run, *flags(fact), "--against", competitor)
+    assert outcome.out.startswith(f"why {fact['object']} and not {competitor}: ")
+    shown = json.loads(foretime("explain", evidence_run, *flags(fact), "--against", competitor, "--json").out)
+    assert shown["differences"]["score"] == pytest.approx(shown["score"] - shown["competitor"]["score"], abs=1e-12)
 
 
-def test_the_answer_may_be_any_piece(foretime, evidence_run: Path, fact):
-    shown = json.loads(foretime("explain", evidence_run, *flags(fact), "--piece", "subject", "--json").out)
-    assert (shown["piece"], shown["answer"]) == ("subject", fact["subject"])
+def test_the_answer_may_be_any_slot(foretime, evidence_run: Path, fact):
+    shown = json.loads(foretime("explain", evidence_run, *flags(fact), "--slot", "subject", "--json").out)
+    assert (shown["slot"], shown["answer"]) == ("subject", fact["subject"])
 
 
 WRONG = {
     "a misspelt name": ({"subject": "{subject}x"}, (), "unknown entity '{subject}x'; did you mean '{subject}'"),
-    "a misspelt rival": ({}, ("--against", "{object}x"), "unknown entity '{object}x'; did you mean '{object}'"),
+    "a misspelt competitor": ({}, ("--against", "{object}x"), "unknown entity '{object}x'; did you mean '{object}'"),
     "a time out of range": ({"time": "1999-01-01"}, (), "'1999-01-01' is not on the timeline"),
-    "the answer as its own rival": ({}, ("--against", "{object}"), "'{object}' is the answer itself; name another one"),
+    "itself as its competitor": (
+        {},
+        ("--against", "{object}"),
+        "'{object}' is the answer itself; name another one",
+    ),
 }
 
 
@@ -108,8 +112,8 @@ def test_predict_gives_the_first_reasons_of_each_answer(foretime, evidence_run: 
 
 def test_a_file_of_answers_may_have_reasons(foretime, evidence_run: Path, fact, tmp_path: Path):
     questions = tmp_path / "questions.jsonl"
-    pieces = [{name: value for name, value in fact.items() if name != piece} for piece in ("object", "subject")]
-    questions.write_text("".join(json.dumps(question) + "\n" for question in pieces), encoding="utf-8")
+    slots = [{name: value for name, value in fact.items() if name != slot} for slot in ("object", "subject")]
+    questions.write_text("".join(json.dumps(question) + "\n" for question in slots), encoding="utf-8")
     rows = {}
     for suffix in ("jsonl", "csv", "tsv", "parquet"):
         out = tmp_path / f"answers.{suffix}"

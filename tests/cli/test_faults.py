@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from foretime.training import Interrupted, RunFolder, resume
-from foretime.training.listeners import Plan
+from foretime.errors import Interrupted
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import resume
+from foretime.training.callbacks import Plan
 from interruptions import StopAfter
 
 
@@ -63,7 +65,7 @@ FAULTS = {
     "predict {here} -s a -p b -t 2020-01-01": r"not a run folder, it has no config\.toml",
     "predict {run}": "subject, predicate, object and time are left open; give all of",
     ASK: "object and time are left open; give all of subject, predicate, object, time but one",
-    f"{ASK} -o 'state 2' -t 2020-03-01": "nothing is left open; leave out the piece that you ask for",
+    f"{ASK} -o 'state 2' -t 2020-03-01": "nothing is left open; leave out the slot that you ask for",
     f"{ASK} -t 2031-01-01": "'2031-01-01' is not on the timeline, .*; ask for a time between these",
     f"{ASK} -t 2020-03-01 --start 2020-03-01": "give either a time, or a start and an end, not both",
     f"{ASK} -t 2020-03-01 --top 0": "top is 0; ask for at least 1 answer",
@@ -106,7 +108,7 @@ def test_a_full_disk_is_an_error_of_one_line(foretime, words, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("foretime.data.dataset.write_bytes", full)
+    monkeypatch.setattr("foretime.data.graph.write_bytes", full)
     outcome = foretime("train", words["events"], "--out", words["here"] / "full", "--model", "complex")
     assert outcome.code == 2
     assert outcome.err.splitlines()[-1] == "error: No space left on device"
@@ -116,7 +118,7 @@ def test_ctrl_c_anywhere_else_is_one_word(foretime, words, monkeypatch):
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("foretime.data.dataset.read_dataset", stop)
+    monkeypatch.setattr("foretime.data.graph.read_graph", stop)
     outcome = foretime("data", "describe", words["events"])
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "stopped\n")
 
@@ -189,7 +191,7 @@ def hear_ctrl_c() -> None:
 SLOW_RANKING = """
 import time
 from foretime.cli import main
-from foretime.training import conclusion
+from foretime.runs import finish as conclusion
 
 def evaluate_split(*_):
     open({sign!r}, "w").close()

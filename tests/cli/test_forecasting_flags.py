@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foretime.training import RunFolder
+from foretime.runs.folder import RunFolder
 
 SMALL = ("--model", "rules", "--epochs", 2, "--set", "training.threads=1", "--set", "data.split=chronological")
 
@@ -44,22 +44,22 @@ def test_without_past_only_a_later_day_is_refused_with_the_remedy(foretime, even
         assert "--past-only" in asked.err
 
 
-@pytest.mark.parametrize("flag", ["evidence", "combiner"])
+@pytest.mark.parametrize("flag", ["evidence", "reranker"])
 def test_a_flag_wins_over_the_configuration(foretime, events: Path, quick, tmp_path: Path, flag: str):
     file, run = tmp_path / "config.toml", tmp_path / "run"
     file.write_text(f"[{flag}]\nuse = true\n", encoding="utf-8")
     assert foretime("train", events, "-c", file, "-o", run, f"--no-{flag}", "--model", "complex", *quick).code == 0
     config = config_of(run)
     assert not config.evidence.use
-    assert not config.combiner.use
+    assert not config.reranker.use
 
 
-def test_combiner_adds_the_second_stage(foretime, events: Path, quick, tmp_path: Path):
+def test_reranker_adds_the_second_stage(foretime, events: Path, quick, tmp_path: Path):
     run = tmp_path / "run"
-    flags = ("--combiner", "--set", "combiner.trees=3", "--model", "complex")
+    flags = ("--reranker", "--set", "reranker.trees=3", "--model", "complex")
     trained = foretime("train", events, "--out", run, *flags, *quick)
     assert trained.code == 0, trained.err
-    assert config_of(run).combiner.use
+    assert config_of(run).reranker.use
 
 
 def test_past_only_without_evidence_is_an_error(foretime, events: Path, tmp_path: Path):
@@ -71,5 +71,5 @@ def test_past_only_without_evidence_is_an_error(foretime, events: Path, tmp_path
 
 def test_the_help_names_every_model_and_the_new_flags(foretime):
     printed = foretime("train", "--help").out
-    for word in ("rules", "--past-only", "--evidence", "--no-evidence", "--combiner"):
+    for word in ("rules", "--past-only", "--evidence", "--no-evidence", "--reranker"):
         assert word in printed

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foretime.data.dataset import read_dataset
-from foretime.data.world import generate, write
+from foretime.data.graph import read_graph
+from foretime.data.synthetic import generate, write
 from foretime.rules.files import read_rules
 
 MINE = ("--window", 5, "--static-support", 3)
@@ -141,7 +141,7 @@ def test_check_writes_the_rules_as_they_are_counted(foretime, world: Path, tmp_p
     outcome = foretime("rules", "check", world / "rules.txt", world, "--window", 5, "--out", out)
     assert outcome.code == 0, outcome.err
     assert outcome.out.count("new") == 10
-    assert (read_rules(out, read_dataset(world)).body_count > 0).all()
+    assert (read_rules(out, read_graph(world)).body_count > 0).all()
 
 
 def test_a_misspelt_rule_is_named_with_its_line(foretime, world: Path, tmp_path: Path):
@@ -231,5 +231,5 @@ def test_import_reads_the_rules_of_another_miner_in_time(
 
 
 def test_import_and_check_take_the_folder_of_a_run_as_a_graph(foretime, world: Path, mined: Path, tmp_path: Path):
-    read_dataset(world).save(tmp_path / "run")
+    read_graph(world).save(tmp_path / "run")
     assert ", 0 differ" in foretime("rules", "check", mined, tmp_path / "run", "--window", 5).out

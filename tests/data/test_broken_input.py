@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foretime.config import DataConfig
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.data.times import ACCEPTED
 from foretime.errors import ConfigError, DataError, ForetimeError
 
@@ -104,7 +104,7 @@ FILES = {
 
 def assert_refused(source: Any, message: str, error: type[ForetimeError] = DataError, **settings: Any) -> None:
     with pytest.raises(error) as caught:
-        read_dataset(source, DataConfig(**settings))
+        read_graph(source, DataConfig(**settings))
     assert message in str(caught.value)
 
 
@@ -125,7 +125,7 @@ ACTORS = "Source Name,Event,Target Name,Day,Note\n" + "ann,meets,bob,2020-01-01,
 
 def refusal(path: Path, **settings: Any) -> list[str]:
     with pytest.raises(DataError) as caught:
-        read_dataset(path, DataConfig(**settings))
+        read_graph(path, DataConfig(**settings))
     return str(caught.value).splitlines()
 
 
@@ -142,7 +142,7 @@ def test_a_header_of_other_words_and_a_column_of_notes_are_recognised_for_what_t
         "--columns subject=…,predicate=…,object=…,time=…"
     )
     columns = {"subject": "Source Name", "predicate": "Event", "object": "Target Name", "time": "Day"}
-    assert len(read_dataset(path, DataConfig(columns=columns)).known()) == 30
+    assert len(read_graph(path, DataConfig(columns=columns)).facts()) == 30
 
 
 def test_only_a_first_row_of_which_nothing_was_said_may_be_a_header(write: Write) -> None:
@@ -213,7 +213,7 @@ def test_all_bad_rows_of_all_files_are_reported_together_in_order(write: Write) 
     write("g/valid.tsv", b"\xff\tp\tb\t2014-01-01\n" + GOOD.encode())
     folder = write("g/test.tsv", "a\tp\tb\tlater\n").parent
     with pytest.raises(DataError) as caught:
-        read_dataset(folder)
+        read_graph(folder)
     places = [line.removeprefix(f"{folder}/").partition(": ")[0] for line in str(caught.value).splitlines()]
     assert places == ["train.tsv:2", "train.tsv:3", "train.tsv:4", "valid.tsv:1", "test.tsv:1"]
 
@@ -221,7 +221,7 @@ def test_all_bad_rows_of_all_files_are_reported_together_in_order(write: Write) 
 def test_twenty_bad_rows_are_shown_and_the_others_counted(write: Write) -> None:
     path = write("a.tsv", GOOD + "a\tp\tb\tsoon\n" * 1234)
     with pytest.raises(DataError) as caught:
-        read_dataset(path)
+        read_graph(path)
     lines = str(caught.value).splitlines()
     assert len(lines) == 21
     assert lines[19].startswith(f"{path}:21: ")

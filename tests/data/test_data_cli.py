@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from foretime.cli.data import data_app
 from foretime.cli.reading_options import data_config, parse_columns, reading_settings
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.errors import ConfigError, DataError
 
 Write = Callable[[str, str | bytes], Path]
@@ -97,7 +97,7 @@ def test_split_writes_every_row_as_it_was(write: Write, tmp_path: Path, by: str)
         assert max(times[0]) < min(times[1]) <= max(times[1]) < min(times[2])
     else:
         assert [len(part) for part in parts.values()] == [70, 20, 10]
-    assert len(read_dataset(out).known()) == 100
+    assert len(read_graph(out).facts()) == 100
 
 
 def test_split_keeps_header_further_columns_quotes_and_line_ends(write: Write, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_split_keeps_header_further_columns_quotes_and_line_ends(write: Write, t
     parts = [(tmp_path / "out" / f"{name}.csv").read_bytes().decode() for name in ("train", "valid", "test")]
     assert all(part.startswith("n,head,relation,tail,date\r\n") for part in parts)
     assert all(sum(row in part for part in parts) == 1 for row in rows)
-    assert len(read_dataset(tmp_path / "out").known()) == 6
+    assert len(read_graph(tmp_path / "out").facts()) == 6
 
 
 def test_split_of_parquet_is_parquet(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_split_brings_files_of_names_along_and_overwrites_nothing(write: Write, 
     write("entity2id.txt", "".join(f"N{i}\ta{i}\nM{i}\tb{i}\n" for i in range(100)))
     path = write("a.tsv", MANY)
     assert run("split", path, tmp_path / "out").exit_code == 0
-    assert "N1" in read_dataset(tmp_path / "out").entities
+    assert "N1" in read_graph(tmp_path / "out").entities
     again = run("split", path, tmp_path / "out")
     assert "has test.tsv, train.tsv, valid.tsv already; name a new folder" in str(again.exception)
 

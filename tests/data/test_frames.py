@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 from test_reading import ROWS, WHOLE, read, rows_of
 
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.errors import DataError
 
 COLUMNS = {
@@ -42,9 +42,9 @@ def test_the_index_of_a_pandas_frame_is_no_column() -> None:
 def test_categories_are_names_and_unused_ones_are_none() -> None:
     frame = pd.DataFrame(COLUMNS)
     frame["head"] = pd.Categorical(frame["head"], categories=["Zoe", "Bob", "Ann"])
-    dataset = read_dataset(frame, WHOLE)
-    assert rows_of(dataset) == ROWS
-    assert "Zoe" not in dataset.entities
+    graph = read_graph(frame, WHOLE)
+    assert rows_of(graph) == ROWS
+    assert "Zoe" not in graph.entities
     categories = pl.DataFrame(COLUMNS).with_columns(
         pl.col("head").cast(pl.Categorical), pl.col("tail").cast(pl.Enum(["Eve", "Bob", "Ann"]))
     )
@@ -82,16 +82,16 @@ def test_a_list_column_of_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lists.parquet"
     pyarrow.parquet.write_table(pa.table(COLUMNS | {"tail": [["Bob"], None, ["Eve", "Ann"]]}), path)
     with pytest.raises(DataError, match=r"lists.parquet: column 'object' is of type list<"):
-        read_dataset(path)
+        read_graph(path)
 
 
 def test_frames_by_split_keep_their_splits(tmp_path: Path) -> None:
     frame = pl.DataFrame(COLUMNS)
     path = tmp_path / "x.parquet"
     frame[2:].write_parquet(path)
-    dataset = read_dataset({"test": path, "train": frame[:1], "valid": pd.DataFrame(COLUMNS)[1:2]})
-    assert (len(dataset.train), len(dataset.valid), len(dataset.test)) == (1, 1, 1)
-    assert dataset.entities.names == ("Ann", "Bob", "Eve")
+    graph = read_graph({"test": path, "train": frame[:1], "valid": pd.DataFrame(COLUMNS)[1:2]})
+    assert (len(graph.train), len(graph.valid), len(graph.test)) == (1, 1, 1)
+    assert graph.entities.names == ("Ann", "Bob", "Eve")
 
 
 @pytest.mark.parametrize(
@@ -130,4 +130,4 @@ def test_frames_by_split_keep_their_splits(tmp_path: Path) -> None:
 )
 def test_a_broken_frame_is_refused(frame: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        read_dataset(frame)
+        read_graph(frame)

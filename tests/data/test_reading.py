@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretime.config import DataConfig
-from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.graph import Graph, read_graph
 
 Write = Callable[[str, str | bytes], Path]
 ROWS = [
@@ -25,18 +25,18 @@ CSV = TSV.replace("\t", ",")
 WHOLE = DataConfig(valid_share=0, test_share=0)
 
 
-def rows_of(dataset: Dataset) -> list[tuple[str, ...]]:
+def rows_of(graph: Graph) -> list[tuple[str, ...]]:
     """Return the training facts in words, in order: with one time, or with a start and an end."""
-    facts, rows = dataset.train, []
+    facts, rows = graph.train, []
     for s, p, o, start, end in zip(*(column.tolist() for column in facts.columns()), strict=True):
         times = [start] if start == end else [start, end]
-        labels = [dataset.timeline.label(time) if time >= 0 else "?" for time in times]
-        rows.append((dataset.entities.name(s), dataset.predicates.name(p), dataset.entities.name(o), *labels))
+        labels = [graph.timeline.label(time) if time >= 0 else "?" for time in times]
+        rows.append((graph.entities.name(s), graph.predicates.name(p), graph.entities.name(o), *labels))
     return rows
 
 
 def read(source: object, **settings: object) -> list[tuple[str, ...]]:
-    return rows_of(read_dataset(source, WHOLE.model_copy(update=settings)))
+    return rows_of(read_graph(source, WHOLE.model_copy(update=settings)))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_quotes_in_a_csv_file_group_commas_quotes_and_line_breaks(write: Write) 
 def test_names_are_never_stripped(write: Write) -> None:
     path = write("a.tsv", "Găgăuzia\u00a0\t visits\tBob \t2014-01-01\nGăgăuzia\tvisits\tBob\t2014-01-01\n")
     assert read(path)[0][:3] == ("Găgăuzia\u00a0", " visits", "Bob ")
-    assert len(read_dataset(path, WHOLE).entities) == 4
+    assert len(read_graph(path, WHOLE).entities) == 4
 
 
 def test_words_for_nothing_are_names(write: Write) -> None:

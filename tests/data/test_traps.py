@@ -8,26 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import UNKNOWN
+from foretime.data.graph import Graph, read_graph
 from foretime.data.summary import Summary, describe
 
 Write = Callable[[str, str | bytes], Path]
 
 
 @cache
-def real_graph(folder: Path) -> Dataset:
-    return read_dataset(folder)
+def real_graph(folder: Path) -> Graph:
+    return read_graph(folder)
 
 
-def twin(write: Write) -> Dataset:
+def twin(write: Write) -> Graph:
     """Return a graph with one of each trap."""
     write("g/entity2id.txt", "Q1\u00a0\t0\nQ2\t1\nQ3\t2\n")
     write("g/relation2id.txt", "P1\t0\n")
     write("g/valid.txt", "1\t0\t0\t####-##-##\t2018-##-##\n")
     write("g/test.txt", "2\t0\t0\t19-##-##\t-44-##-##\n")
     rows = ["0\t0\t1\t986-##-##\t1000-##-##", "0\t0\t0\t1990-##-##\t1990-##-##", "0\t0\t1\t1990-##-##\t####-##-##"]
-    return read_dataset(write("g/train.txt", "\n".join(rows)).parent)
+    return read_graph(write("g/train.txt", "\n".join(rows)).parent)
 
 
 def test_a_name_that_ends_in_a_no_break_space_is_kept(write: Write) -> None:
@@ -36,9 +36,9 @@ def test_a_name_that_ends_in_a_no_break_space_is_kept(write: Write) -> None:
 
 
 def test_years_are_not_padded_and_lie_on_one_timeline(write: Write) -> None:
-    dataset = twin(write)
-    assert dataset.timeline.span == "-44 to 2018"
-    assert [dataset.timeline.label(int(step)) for step in dataset.train.start] == ["986", "1990", "1990"]
+    graph = twin(write)
+    assert graph.timeline.span == "-44 to 2018"
+    assert [graph.timeline.label(int(step)) for step in graph.train.start] == ["986", "1990", "1990"]
 
 
 def test_open_and_reversed_intervals_and_self_loops_are_counted(write: Write) -> None:
@@ -88,17 +88,17 @@ def test_the_real_graphs_have_no_duplicates_and_no_leaks(real_data: Path, name: 
 @pytest.mark.real
 @pytest.mark.parametrize("name", SIZES)
 def test_every_row_of_the_real_graphs_can_be_written_back(real_data: Path, name: str) -> None:
-    dataset = real_graph(real_data / name)
+    graph = real_graph(real_data / name)
     ids = {kind: {} for kind in ("entity", "relation")}
     for kind, found in ids.items():
         if (path := real_data / name / f"{kind}2id.txt").is_file():
             found.update(line.split("\t") for line in path.read_text().splitlines())
-    entities = [ids["entity"].get(name, name) for name in dataset.entities.names]
-    predicates = [ids["relation"].get(name, name) for name in dataset.predicates.names]
+    entities = [ids["entity"].get(name, name) for name in graph.entities.names]
+    predicates = [ids["relation"].get(name, name) for name in graph.predicates.names]
     suffix = "-##-##" if name == "wikidata12k" else ""
-    times = [*(dataset.timeline.label(step) + suffix for step in range(len(dataset.timeline))), "####-##-##"]
+    times = [*(graph.timeline.label(step) + suffix for step in range(len(graph.timeline))), "####-##-##"]
     for split in ("train", "valid", "test"):
-        rows = zip(*(column.tolist() for column in dataset.split(split).columns()), strict=True)
+        rows = zip(*(column.tolist() for column in graph.facts(split).columns()), strict=True)
         lines = (
             "\t".join(
                 [entities[s], predicates[p], entities[o], *([times[start], times[end]] if suffix else [times[start]])]
@@ -124,9 +124,9 @@ def test_icews05_15_has_self_loops_and_unseen_entities(real_data: Path) -> None:
 
 @pytest.mark.real
 def test_wikidata12k_has_open_and_reversed_intervals_and_names(real_data: Path) -> None:
-    dataset, summary = real_graph(real_data / "wikidata12k"), real_summary(real_data, "wikidata12k")
+    graph, summary = real_graph(real_data / "wikidata12k"), real_summary(real_data, "wikidata12k")
     assert (summary.without_end, summary.without_start, summary.reversed_intervals) == (4_735, 1_405, 10)
-    assert all(name.startswith("Q") for name in dataset.entities.names)
-    assert all(name.startswith("P") for name in dataset.predicates.names)
-    assert dataset.timeline.label(0) == "19"
-    assert int((dataset.known().end == UNKNOWN).sum()) == 4_735
+    assert all(name.startswith("Q") for name in graph.entities.names)
+    assert all(name.startswith("P") for name in graph.predicates.names)
+    assert graph.timeline.label(0) == "19"
+    assert int((graph.facts().end == UNKNOWN).sum()) == 4_735

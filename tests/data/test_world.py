@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from foretime.data.world import generate, split, write
+from foretime.data.synthetic import generate, split, write
 from foretime.errors import DataError
 
 PATTERNS = {"follows", "accompanies", "chain_then", "joint_then", "joint_now"}

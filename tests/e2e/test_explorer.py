@@ -9,20 +9,20 @@ import pytest
 from explorer_service import Explorer, served
 
 
-def question(fact: dict[str, str], piece: str = "object") -> dict[str, str]:
-    return {name: value for name, value in fact.items() if name != piece}
+def question(fact: dict[str, str], slot: str = "object") -> dict[str, str]:
+    return {name: value for name, value in fact.items() if name != slot}
 
 
 def views(explorer: Explorer, run: str, fact: dict[str, str]) -> dict[str, tuple[str, dict[str, str]]]:
     """Every view of a run by name: its path, and what it is asked."""
-    explained, entity = {**fact, "piece": "object"}, {"entity": fact["subject"]}
+    explained, entity = {**fact, "slot": "object"}, {"entity": fact["subject"]}
     answers = explorer.json(f"/runs/{run}/complete", **question(fact), top="2")["answers"]
-    rival = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
+    competitor = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
     asked = {
         "overview": ("", {}),
         "complete": ("/complete", question(fact)),
         "explain": ("/explain", explained),
-        "rival": ("/explain", {**explained, "rival": rival}),
+        "competitor": ("/explain", {**explained, "competitor": competitor}),
         **{name: (f"/{name}", entity) for name in ("timeline", "neighbours", "facts")},
         "graph": ("/timeline", {}),
         "rules": ("/rules", {}),
@@ -86,9 +86,9 @@ def test_too_little_of_a_question_is_said_where_it_is_asked(explorer: Explorer, 
     assert page.evaluate("() => document.activeElement.name") == "subject"
 
 
-@pytest.mark.parametrize("piece", ["subject", "predicate", "object", "time"])
-def test_any_piece_may_be_left_open(explorer: Explorer, run: str, fact: dict[str, str], piece: str) -> None:
-    page = explorer.open(f"/runs/{run}/complete", **question(fact, piece))
+@pytest.mark.parametrize("slot", ["subject", "predicate", "object", "time"])
+def test_any_piece_may_be_left_open(explorer: Explorer, run: str, fact: dict[str, str], slot: str) -> None:
+    page = explorer.open(f"/runs/{run}/complete", **question(fact, slot))
     shown = page.locator(".answer").count()
     assert shown == len(explorer.twin()["answers"]) > 0
 
@@ -111,7 +111,7 @@ def test_answer_is_explained_by_rules_timeline_and_graph(explorer: Explorer, run
     page.wait_for_selector(".reason")
     explorer.settle()
     why = explorer.twin()
-    assert page.locator("h1 .answer-piece").inner_text() == name == why["answer"]
+    assert page.locator("h1 .answer-slot").inner_text() == name == why["answer"]
     assert page.locator(".reason").count() == len(why["reasons"])
     assert page.locator(".reason[open] .graph .node").count() > 0
     numbered = page.locator(".reason[open] .events li").count()
@@ -142,17 +142,17 @@ def busy_pair(explorer: Explorer, run: str) -> dict[str, str]:
     other = explorer.json(f"/runs/{run}/neighbours", entity=entity, limit="1")["neighbours"][0]["name"]
     facts = explorer.json(f"/runs/{run}/facts", entity=entity, other=other)["facts"]
     middle = facts[len(facts) // 2]
-    return {name: middle[name] for name in ("subject", "predicate", "object", "time")} | {"piece": "object"}
+    return {name: middle[name] for name in ("subject", "predicate", "object", "time")} | {"slot": "object"}
 
 
 def test_two_answers_are_compared(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
-    page = explorer.open(f"/runs/{run}/explain", **fact, piece="object")
+    page = explorer.open(f"/runs/{run}/explain", **fact, slot="object")
     page.locator(".card", has_text="Compare with another answer").locator(".chip").first.click()
     page.wait_for_selector(".differences")
     explorer.settle()
     differences = explorer.twin()["differences"]
     assert page.locator(".differences").first.locator("tbody tr").count() == len(differences["terms"])
-    assert "rival=" in page.url
+    assert "competitor=" in page.url
     explorer.picture("compare")
 
 
@@ -164,7 +164,7 @@ def test_company_of_an_answer_is_named(explorer: Explorer, run: str, fact: dict[
     stage = {"score": 1.0, "base": 1.0, "contributions": [], "other_contributions": others}
     stage["company"] = {"count": 3, "paths": 9, "weight": 1.5, "told": 1.5, "peers": [peer]}
     explorer.alter(f"/runs/{run}/explain*", lambda why: why | {"second_stage": stage})
-    page = explorer.open(f"/runs/{run}/explain", **fact, piece="object")
+    page = explorer.open(f"/runs/{run}/explain", **fact, slot="object")
     page.get_by_text("The company that speaks for it").click()
     told = page.locator(".peer").inner_text()
     assert "Mate over Old team: 0.750 by 4 paths" in told
@@ -263,7 +263,7 @@ def test_names_are_shown_and_never_run(explorer: Explorer, run: str, fact: dict[
         "terms": {"event": 1.0},
         "bars": {},
     }
-    told = {"run": run, "question": question(fact), "piece": "object", "answers": [answer], "note": name}
+    told = {"run": run, "question": question(fact), "slot": "object", "answers": [answer], "note": name}
     explorer.page.route("**/api/v1/runs/*/complete*", lambda route: route.fulfill(json=told))
     page = explorer.open(f"/runs/{run}/complete", **question(fact))
     assert names(page) == [name]

@@ -95,7 +95,7 @@ def test_of_many_events_those_nearest_to_the_date_are_shown(explorer: Explorer, 
         route.fulfill(json={"total": len(found), "facts": ordered[: int(asked["limit"])]})
 
     explorer.page.route("**/api/v1/runs/*/facts*", page_of)
-    page = explorer.open(f"/runs/{run}/explain", **fact, piece="object")
+    page = explorer.open(f"/runs/{run}/explain", **fact, slot="object")
     card = page.locator(".card", has=page.get_by_role("heading", name="Between the two"))
     assert f"The {NEAREST - 1} nearest of 1,800 events" in card.inner_text()
     card.get_by_label("Show").select_option("all")
@@ -115,7 +115,7 @@ def test_fact_with_two_ends_is_told_from_others_that_began_with_it(
         "**/api/v1/runs/*/facts*", lambda route: route.fulfill(json={"total": len(events), "facts": events})
     )
     explorer.alter("/runs/*/explain*", lambda why: why | {"question": why["question"] | span | {"end": ends[1]}})
-    page = explorer.open(f"/runs/{run}/explain", **fact, piece="object")
+    page = explorer.open(f"/runs/{run}/explain", **fact, slot="object")
     assert page.locator(".timeline .event").count() == 3
     assert ends[1][8:].lstrip("0") in page.locator(".timeline .event.own").get_attribute("aria-label")
     assert page.locator(".timeline .event.own").count() == 1

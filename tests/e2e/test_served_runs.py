@@ -14,7 +14,7 @@ def fitted(explorer: Explorer, run: str) -> dict[str, Any]:
     valid = explorer.json(f"/runs/{run}")["report"]["valid"]
     first = {"all": valid["all"] | {"mrr": 0.1234}, "mrr_interval": [0.111, 0.133], "kinds": {}}
     told = valid | {"all": valid["all"] | {"mrr": 0.9876}, "first_stage": first}
-    changes = {"valid_fitted": True, "combiner": True, "valid_mrr": 0.9876}
+    changes = {"valid_fitted": True, "reranker": True, "valid_mrr": 0.9876}
     explorer.alter(
         "/runs",
         lambda runs: runs | {"runs": [one | changes | {"name": n} for one in runs["runs"] for n in (run, "two")]},

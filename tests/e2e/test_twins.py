@@ -35,9 +35,9 @@ def test_twin_of_groundings_is_what_is_shown(explorer: Explorer, run: str) -> No
 def test_open_piece_is_the_one_that_is_marked(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
     asked = {name: value for name, value in fact.items() if name != "subject"}
     page = explorer.open(f"/runs/{run}/explain", **asked)
-    assert page.locator("h1 .answer-piece").all_inner_texts() == [explorer.twin()["answer"]]
-    page = explorer.open(f"/runs/{run}/explain", **fact, piece="time")
-    assert page.locator("h1 .when .answer-piece").count() == 1
+    assert page.locator("h1 .answer-slot").all_inner_texts() == [explorer.twin()["answer"]]
+    page = explorer.open(f"/runs/{run}/explain", **fact, slot="time")
+    assert page.locator("h1 .when .answer-slot").count() == 1
 
 
 def test_comparison_names_both_runs_in_its_address(explorer: Explorer, run: str, fact: dict[str, str]) -> None:

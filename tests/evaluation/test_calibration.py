@@ -8,7 +8,7 @@ from foretime.evaluation.calibration import (
     fit_temperature,
     top_confidences,
 )
-from foretime.evaluation.report import Metrics, bootstrap_mrr
+from foretime.evaluation.reports import Metrics, bootstrap_mrr
 
 
 def drawn_answers(temperature: float, questions: int = 4000) -> Candidates:

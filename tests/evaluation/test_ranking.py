@@ -10,7 +10,7 @@ from foretime.config import ModelConfig
 from foretime.data.facts import Facts
 from foretime.errors import ForetimeError
 from foretime.evaluation import KnownAnswers, rank
-from foretime.evaluation.ranking import score_questions
+from foretime.evaluation.ranks import score_questions
 from foretime.models import Sizes, build_model
 
 ENTITIES = 5
@@ -31,15 +31,15 @@ def rank_one(scores: list[float], answer: int, known: list[int]) -> tuple[float,
 
 @given(scores=SCORES, answer=st.integers(0, 4), known=st.lists(st.integers(0, 4), max_size=3))
 def test_ranks_count_the_rivals_that_are_not_known(scores, answer, known):
-    rivals = [scores[o] for o in range(ENTITIES) if o != answer and o not in known]
-    higher = sum(score > scores[answer] for score in rivals)
-    equal = sum(score == scores[answer] for score in rivals)
+    competitors = [scores[o] for o in range(ENTITIES) if o != answer and o not in known]
+    higher = sum(score > scores[answer] for score in competitors)
+    equal = sum(score == scores[answer] for score in competitors)
     assert rank_one(scores, answer, known) == (1 + higher, 1 + higher + equal / 2, 1 + higher + equal)
 
 
-@given(scores=SCORES, answer=st.integers(0, 4), rival=st.integers(0, 4), rise=st.floats(0.1, 10))
-def test_a_better_rival_never_improves_a_rank(scores, answer, rival, rise):
-    raised = [score + rise if o == rival and o != answer else score for o, score in enumerate(scores)]
+@given(scores=SCORES, answer=st.integers(0, 4), competitor=st.integers(0, 4), rise=st.floats(0.1, 10))
+def test_a_better_rival_never_improves_a_rank(scores, answer, competitor, rise):
+    raised = [score + rise if o == competitor and o != answer else score for o, score in enumerate(scores)]
     assert rank_one(raised, answer, [])[1] >= rank_one(scores, answer, [])[1]
 
 

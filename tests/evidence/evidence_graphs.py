@@ -14,9 +14,9 @@ from foretime.data.vocabulary import Vocabulary
 from foretime.evidence.families import Reach
 from foretime.evidence.grounds import Grounds
 from foretime.evidence.index import evidence_index
-from foretime.evidence.names import name_index
-from foretime.evidence.profile import COLUMNS, profile_all
 from foretime.evidence.vocabulary import rule_vocabulary
+from foretime.reranker.features.names import name_index
+from foretime.reranker.features.profile import COLUMNS, profile_all
 from foretime.rules.rule import Rule, RuleTable, table_of
 
 Floats = NDArray[np.float32]

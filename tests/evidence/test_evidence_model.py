@@ -11,13 +11,13 @@ from torch import Tensor
 
 from foretime.api import train
 from foretime.config import EvidenceConfig, ModelConfig
-from foretime.data.dataset import Dataset
 from foretime.data.facts import inverse
+from foretime.data.graph import Graph
 from foretime.evidence.families import FEATURES, RULED, Reach
 from foretime.evidence.grounds import Grounds, grounds_of
-from foretime.models import EvidencePart, Queries, Rules, Sizes, WithEvidence, build_model
-from foretime.models.evidence import ROWS_AT_ONCE
-from foretime.predict import Predictor
+from foretime.evidence.module import ROWS_AT_ONCE, EvidenceComponent, WithEvidence
+from foretime.inference.predictor import Predictor
+from foretime.models import Queries, Rules, Sizes, build_model
 from foretime.training.trainer import new_model
 
 EVERYTHING = Reach(False, 90, 7, 7, 200, pair=True, object=True, active=True, affinity=True, path=True)
@@ -34,8 +34,8 @@ def grounds() -> Grounds:
 
 
 @pytest.fixture
-def part(grounds: Grounds) -> EvidencePart:
-    part = EvidencePart(grounds)
+def part(grounds: Grounds) -> EvidenceComponent:
+    part = EvidenceComponent(grounds)
     with torch.no_grad():
         part.weights.normal_(0.0, 0.3, generator=torch.Generator().manual_seed(0))
     return part
@@ -57,16 +57,16 @@ def some_objects(rows: int, columns: int = 4) -> Tensor:
 
 
 def test_there_is_a_weight_for_each_feature_each_of_a_predicate_each_of_a_pair_rule_and_each_path_rule(
-    part: EvidencePart, grounds: Grounds
+    part: EvidenceComponent, grounds: Grounds
 ) -> None:
     pairs, paths = len(grounds.vocabulary.pair_body), len(grounds.vocabulary.path_body)
     assert pairs > 0
     assert paths == 2 * len(PATHS)
     assert part.weights.shape == (FEATURES + 2 * PREDICATES * FEATURES + pairs * RULED + paths,)
-    assert not EvidencePart(grounds).weights.any()  # nothing speaks for anyone before training
+    assert not EvidenceComponent(grounds).weights.any()  # nothing speaks for anyone before training
 
 
-def test_the_gradient_of_a_loss_is_that_of_finite_differences(part: EvidencePart, grounds: Grounds) -> None:
+def test_the_gradient_of_a_loss_is_that_of_finite_differences(part: EvidenceComponent, grounds: Grounds) -> None:
     questions = all_questions(DENSE)[::25]
     answers = some_objects(len(questions), 1).squeeze(1)
 
@@ -88,7 +88,7 @@ def test_the_gradient_of_a_loss_is_that_of_finite_differences(part: EvidencePart
         assert gradient[place].item() == pytest.approx((loss(up) - loss(down)) / (2 * step), abs=2e-4)
 
 
-def test_chosen_objects_are_scored_like_all(part: EvidencePart) -> None:
+def test_chosen_objects_are_scored_like_all(part: EvidenceComponent) -> None:
     queries = two_slices()
     objects = some_objects(len(queries.subject))
     every, chosen = part.score_objects(queries), part.score_objects(queries, objects)
@@ -101,7 +101,7 @@ def test_chosen_objects_are_scored_like_all(part: EvidencePart) -> None:
     assert part.score_objects(queries_of([]), some_objects(0)).shape == (0, 4)
 
 
-def test_the_families_sum_to_the_term(part: EvidencePart) -> None:
+def test_the_families_sum_to_the_term(part: EvidenceComponent) -> None:
     queries = two_slices()
     families = part.score_families(queries)
     (term,) = part.score_terms(queries)
@@ -111,15 +111,15 @@ def test_the_families_sum_to_the_term(part: EvidencePart) -> None:
     assert all(scores.any() for scores in families.values())
 
 
-def test_the_penalty_is_the_sum_of_the_squared_weights(part: EvidencePart) -> None:
+def test_the_penalty_is_the_sum_of_the_squared_weights(part: EvidenceComponent) -> None:
     queries = queries_of([Question(0, 0, 0)])
     with torch.no_grad():
         part.weights.zero_()[:3] = torch.tensor([1.0, 2.0, 3.0])
     assert part.penalties(queries, torch.tensor([0]))["l2"].item() == 14.0
-    assert set(part.penalties(queries, torch.tensor([0]))) == set(EvidencePart.default_penalties)
+    assert set(part.penalties(queries, torch.tensor([0]))) == set(EvidenceComponent.default_penalties)
 
 
-def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(part: EvidencePart, grounds: Grounds) -> None:
+def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(part: EvidenceComponent, grounds: Grounds) -> None:
     base = build_model(
         ModelConfig.model_validate({"name": "tntcomplex", "rank": 2}), SIZES, torch.Generator().manual_seed(0)
     )
@@ -131,15 +131,15 @@ def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(part: Evidence
         torch.testing.assert_close(model.score_objects(queries, chosen), expected)
     own = base.penalties(queries, objects[:, 0])
     assert set(model.penalties(queries, objects[:, 0])) == {*own, "evidence_l2"}
-    assert [(p.name, p.weight) for p in model.parts()] == [
-        *((p.name, p.weight) for p in base.parts()),
+    assert [(p.name, p.weight) for p in model.components()] == [
+        *((p.name, p.weight) for p in base.components()),
         ("evidence", 1.0),
     ]
     gradients = torch.autograd.grad(model.score_objects(queries).square().sum(), list(model.parameters()))
     assert all(gradient.any() for gradient in gradients)
 
 
-def test_rules_alone_are_nothing_but_evidence(part: EvidencePart, grounds: Grounds) -> None:
+def test_rules_alone_are_nothing_but_evidence(part: EvidenceComponent, grounds: Grounds) -> None:
     model = WithEvidence(build_model(ModelConfig(name="rules"), SIZES, torch.Generator()), grounds)
     model.evidence.load_state_dict(part.state_dict())
     queries = two_slices()
@@ -147,20 +147,20 @@ def test_rules_alone_are_nothing_but_evidence(part: EvidencePart, grounds: Groun
     assert torch.equal(model.score_objects(queries), part.score_objects(queries))
     assert [term.name for term in model.score_terms(queries)] == ["evidence"]
     assert [name for name, _ in model.named_parameters()] == ["evidence.weights"]
-    assert [p.name for p in model.parts()] == ["evidence"]
+    assert [p.name for p in model.components()] == ["evidence"]
 
 
-def test_an_asked_fact_does_not_speak_for_itself_in_the_model(part: EvidencePart, grounds: Grounds) -> None:
+def test_an_asked_fact_does_not_speak_for_itself_in_the_model(part: EvidenceComponent, grounds: Grounds) -> None:
     for row in range(0, len(FACTS), 5):
         s, p, o, start, end = FACTS[row]
-        without = EvidencePart(with_facts(grounds, [*FACTS[:row], *FACTS[row + 1 :]]))
+        without = EvidenceComponent(with_facts(grounds, [*FACTS[:row], *FACTS[row + 1 :]]))
         without.load_state_dict(part.state_dict())
         backwards = inverse(p, PREDICATES)
         queries = queries_of([Question(s, p, start), Question(s, p, end), Question(o, backwards, start)])
         assert torch.equal(part.score_objects(queries), without.score_objects(queries))
 
 
-def test_grounds_are_those_of_the_configured_splits_families_and_reach(small_graph: Dataset) -> None:
+def test_grounds_are_those_of_the_configured_splits_families_and_reach(small_graph: Graph) -> None:
     config = EvidenceConfig(families=["pair", "active"], past_only=True, active_window=3, path_events=9)
     grounds = grounds_of(small_graph, config)
     assert list(grounds.by_family()) == ["pair", "active"]
@@ -174,9 +174,7 @@ def test_grounds_are_those_of_the_configured_splits_families_and_reach(small_gra
 
 
 @pytest.mark.parametrize("past_only", [False, True])
-def test_rules_alone_train_and_rank_far_better_than_chance(
-    small_graph: Dataset, tmp_path: Path, past_only: bool
-) -> None:
+def test_rules_alone_train_and_rank_far_better_than_chance(small_graph: Graph, tmp_path: Path, past_only: bool) -> None:
     settings = {
         "model.name": "rules",
         "evidence.past_only": past_only,
@@ -200,7 +198,7 @@ def test_rules_alone_train_and_rank_far_better_than_chance(
     assert torch.equal(Predictor.open(again).model.state_dict()["evidence.weights"], model.evidence.weights)
 
 
-def test_evidence_trains_beside_embeddings(small_graph: Dataset, tmp_path: Path) -> None:
+def test_evidence_trains_beside_embeddings(small_graph: Graph, tmp_path: Path) -> None:
     settings = {
         "model.name": "tntcomplex",
         "model.rank": 4,

@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 
 from foretime.data.facts import UNKNOWN, inverse
 from foretime.evidence.families import Reach
-from foretime.evidence.profile import COLUMNS
+from foretime.reranker.features.profile import COLUMNS
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 subjects = st.integers(0, ENTITIES - 1)

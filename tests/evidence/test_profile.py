@@ -1,4 +1,4 @@
-"""The columns of the combiner against plain loops, for questions of random small graphs."""
+"""The columns of the reranker against plain loops, for questions of random small graphs."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from profile_oracle import FAR, columns_of, words_of
 
 from foretime.data.vocabulary import Vocabulary
-from foretime.evidence import profile
-from foretime.evidence.names import name_index
+from foretime.reranker.features import profile
+from foretime.reranker.features.names import name_index
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))

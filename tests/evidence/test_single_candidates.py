@@ -22,7 +22,8 @@ from hypothesis import given
 
 from foretime.evidence.families import Reach
 from foretime.evidence.grounds import Grounds
-from foretime.models import EvidencePart, Queries
+from foretime.evidence.module import EvidenceComponent
+from foretime.models import Queries
 
 
 def one_by_one(grounds: Grounds, weights: Floats, questions: list[Question]) -> Floats:
@@ -56,7 +57,7 @@ def test_crowded_graphs_too(past_only: bool) -> None:
 
 def test_the_model_looks_few_candidates_up_one_by_one() -> None:
     grounds = grounds_on(crowd(90, DENSE, seed=3), DENSE, Reach(False, 30, 30, 7, 200, *[True] * 5), ALL_PATHS)
-    model = EvidencePart(grounds)
+    model = EvidenceComponent(grounds)
     torch.nn.init.normal_(model.weights, generator=torch.Generator().manual_seed(0))
     queries = Queries(*(torch.from_numpy(column) for column in asked(all_questions(DENSE)[::7])))
     objects = torch.randint(ENTITIES, (len(queries.subject), 2), generator=torch.Generator().manual_seed(0))

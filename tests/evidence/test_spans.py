@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from span_oracle import FAR, Asked, columns_of, spans_of
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.company import HUB, CompanyPath, SpanFact, company_paths, steps_apart
-from foretime.evidence.spans import COLUMNS, STEPS, span_all, span_index
+from foretime.reranker.features.intervals import COLUMNS, STEPS, span_all, span_index
+from foretime.reranker.features.shared_neighbours import HUB, CompanyPath, SpanFact, company_paths, steps_apart
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))

@@ -92,11 +92,13 @@ def test_doubling_a_penalty_weight_changes_the_loss(model: Model):
     if not model.default_penalties:
         pytest.skip("it has no penalties")
     events = random_events()
-    batches = [QuestionPool(events, part.model.uses_time).batch(torch.arange(20).numpy()) for part in model.parts()]
+    batches = [
+        QuestionPool(events, part.model.uses_time).batch(torch.arange(20).numpy()) for part in model.components()
+    ]
     weights = dict.fromkeys(model.default_penalties, 0.1)
-    before = loss_each(model.parts(), batches, weights).total
+    before = loss_each(model.components(), batches, weights).total
     for name in weights:
-        doubled = loss_each(model.parts(), batches, {**weights, name: 0.2}).total
+        doubled = loss_each(model.components(), batches, {**weights, name: 0.2}).total
         assert doubled > before
 
 

@@ -79,7 +79,7 @@ def test_lcge_without_commonsense_is_tntcomplex():
     plain = build("tntcomplex")
     plain.load_state_dict(model.event.state_dict(), strict=False)  # all but the guide
     assert isinstance(model, LCGE)
-    assert [part.name for part in model.parts()] == ["event"]
+    assert [part.name for part in model.components()] == ["event"]
     assert torch.equal(model.score_objects(QUERY), plain.score_objects(QUERY))
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from oracle import Event, both_ways, groundings, table
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import empty_facts, inverse
+from foretime.data.graph import Graph, read_graph
+from foretime.data.synthetic import generate, write
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
-from foretime.data.world import generate, write
 from foretime.errors import DataError
 from foretime.rules.grounding import EventIndex, Grounding, examples, find_examples
 from foretime.rules.mining import mine, temporal_settings
@@ -27,9 +27,9 @@ event_lists = st.lists(
 )
 
 
-def dataset_of(events: list[Event]) -> Dataset:
+def dataset_of(events: list[Event]) -> Graph:
     names = (Vocabulary(kind, [f"{kind} {i}" for i in range(n)]) for kind, n in (("e", ENTITIES), ("p", PREDICATES)))
-    return Dataset(
+    return Graph(
         "small", *names, Timeline("step", range(STEPS), STEPS - 1), table(events), empty_facts(), empty_facts()
     )
 
@@ -52,12 +52,12 @@ def in_ids(grounding: Grounding) -> list[Event]:
 @settings(max_examples=100, deadline=None)
 @given(events=event_lists, rule=st.sampled_from(rules()))
 def test_hits_and_misses_are_the_starts_that_brute_force_finds(events: list[Event], rule: Rule):
-    dataset, pattern, known = dataset_of(events), PATTERNS[rule.pattern], both_ways(events, PREDICATES)
+    graph, pattern, known = dataset_of(events), PATTERNS[rule.pattern], both_ways(events, PREDICATES)
     lags = [0] if pattern.head_gap == 0 else range(1, WINDOW + 1)
     bodies = {b for b in groundings(rule, known, WINDOW) if b[2] + pattern.reach * WINDOW < STEPS}
     held = {(t, x, y) for x, y, t, last in bodies if any((x, rule.head, y, last + lag) in known for lag in lags)}
-    hits = examples(rule, dataset, TemporalSettings(WINDOW))
-    misses = examples(rule, dataset, TemporalSettings(WINDOW), misses=True)
+    hits = examples(rule, graph, TemporalSettings(WINDOW))
+    misses = examples(rule, graph, TemporalSettings(WINDOW), misses=True)
     assert len(hits) == len(held)
     assert len(misses) == len({(t, x, y) for x, y, t, _ in bodies} - held)
     for grounding in hits + misses:
@@ -66,11 +66,11 @@ def test_hits_and_misses_are_the_starts_that_brute_force_finds(events: list[Even
         named = [event[1] for event in in_ids(grounding)]
         wanted = [*rule.body, *([rule.head] if grounding.holds else [])]
         assert named == [q if q < PREDICATES else inverse(q, PREDICATES) for q in wanted]
-    assert examples(rule, dataset, TemporalSettings(WINDOW), 2) == hits[:2]
+    assert examples(rule, graph, TemporalSettings(WINDOW), 2) == hits[:2]
 
 
 def test_a_mined_rule_has_as_many_examples_as_its_support_and_they_are_in_order(tmp_path: Path):
-    world, config = read_dataset(write(generate(1500), tmp_path)), RulesConfig(window=5, support=1, static_support=3)
+    world, config = read_graph(write(generate(1500), tmp_path)), RulesConfig(window=5, support=1, static_support=3)
     mined = mine(world, config)
     assert set(mined.pattern.tolist()) >= {"follows", "accompanies", "chain_then"}
     for row, rule in enumerate(mined.rules()):
@@ -90,17 +90,17 @@ def test_the_first_head_after_the_earliest_body_is_shown():
 
 
 def test_examples_are_looked_for_in_the_facts_that_are_given():
-    rule, dataset = Rule("follows", "pair", 1, (0,)), dataset_of([(0, 0, 1, 3), (0, 1, 1, 5)])
-    assert len(examples(rule, dataset, TemporalSettings(WINDOW))) == 1
-    assert examples(rule, dataset, TemporalSettings(WINDOW), facts=dataset.train.take(np.array([0]))) == []
-    assert examples(rule, dataset, TemporalSettings(WINDOW), facts=empty_facts()) == []
+    rule, graph = Rule("follows", "pair", 1, (0,)), dataset_of([(0, 0, 1, 3), (0, 1, 1, 5)])
+    assert len(examples(rule, graph, TemporalSettings(WINDOW))) == 1
+    assert examples(rule, graph, TemporalSettings(WINDOW), facts=graph.train.take(np.array([0]))) == []
+    assert examples(rule, graph, TemporalSettings(WINDOW), facts=empty_facts()) == []
 
 
 def test_when_time_is_up_the_first_ones_are_there():
-    rule, dataset = Rule("follows", "pair", 1, (0,)), dataset_of([(0, 0, 1, 3), (0, 1, 1, 5)])
-    index, window = EventIndex(dataset.train, dataset), TemporalSettings(WINDOW)
-    assert find_examples(rule, dataset, window, index) == (examples(rule, dataset, window), True)
-    assert find_examples(rule, dataset, window, index, seconds=-1.0) == ([], False)
+    rule, graph = Rule("follows", "pair", 1, (0,)), dataset_of([(0, 0, 1, 3), (0, 1, 1, 5)])
+    index, window = EventIndex(graph.train, graph), TemporalSettings(WINDOW)
+    assert find_examples(rule, graph, window, index) == (examples(rule, graph, window), True)
+    assert find_examples(rule, graph, window, index, seconds=-1.0) == ([], False)
 
 
 def test_a_rule_without_time_has_no_dated_examples():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.graph import Graph, read_graph
 from foretime.errors import DataError
 from foretime.rules.imports import read_amie, read_anyburl
 from foretime.rules.rule import Rule
@@ -16,13 +16,13 @@ COUNT = len(PREDICATES)
 
 
 @pytest.fixture(scope="module")
-def graph(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     rows = [f"a\t{name}\tb\t{day}" for name in PREDICATES for day in (1, 2, 3)]
     path = tmp_path_factory.mktemp("graph") / "train.tsv"
     path.write_text("\n".join(rows) + "\n")
     (path.parent / "valid.tsv").write_text(rows[0] + "\n")
     (path.parent / "test.tsv").write_text(rows[0] + "\n")
-    return read_dataset(path.parent)
+    return read_graph(path.parent)
 
 
 AMIE = """\
@@ -44,7 +44,7 @@ Total number of rules: 9
 """
 
 
-def test_the_rules_of_amie_are_read_with_their_measures(graph: Dataset, tmp_path: Path):
+def test_the_rules_of_amie_are_read_with_their_measures(graph: Graph, tmp_path: Path):
     path = tmp_path / "amie.tsv"
     path.write_text(AMIE)
     rules = read_amie(path, graph).rules
@@ -61,7 +61,7 @@ def test_the_rules_of_amie_are_read_with_their_measures(graph: Dataset, tmp_path
     assert rules.head_coverage.tolist() == [0.25, 0.1, 0.5, 0]
 
 
-def test_rules_of_amie_that_are_left_out_are_counted_by_reason(graph: Dataset, tmp_path: Path):
+def test_rules_of_amie_that_are_left_out_are_counted_by_reason(graph: Graph, tmp_path: Path):
     path = tmp_path / "amie.tsv"
     path.write_text(AMIE)
     imported = read_amie(path, graph)
@@ -93,7 +93,7 @@ ANYBURL = """\
 """
 
 
-def test_the_rules_of_anyburl_are_read_with_their_counts(graph: Dataset, tmp_path: Path):
+def test_the_rules_of_anyburl_are_read_with_their_counts(graph: Graph, tmp_path: Path):
     path = tmp_path / "rules-100"
     path.write_text(ANYBURL)
     imported = read_anyburl(path, graph)
@@ -107,7 +107,7 @@ def test_the_rules_of_anyburl_are_read_with_their_counts(graph: Dataset, tmp_pat
 
 
 @pytest.mark.parametrize("read", [read_amie, read_anyburl])
-def test_a_file_without_a_rule_of_this_graph_is_an_error(graph: Dataset, tmp_path: Path, read):
+def test_a_file_without_a_rule_of_this_graph_is_an_error(graph: Graph, tmp_path: Path, read):
     path = tmp_path / "rules.tsv"
     with pytest.raises(DataError, match=re.escape(f"{path}: no such file of rules")):
         read(path, graph)

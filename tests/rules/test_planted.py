@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import read_dataset
-from foretime.data.world import generate, write
+from foretime.data.graph import read_graph
+from foretime.data.synthetic import generate, write
 from foretime.rules.mining import mine
 from foretime.rules.parsing import parse_rule
 
@@ -16,12 +16,12 @@ FEWEST_BODIES = 10
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_planted_rule_is_mined_with_its_planted_confidence(tmp_path: Path, seed: int):
     world = generate(5_000, seed)
-    dataset = read_dataset(write(world, tmp_path))
+    graph = read_graph(write(world, tmp_path))
     (window,) = {rule.window for rule in world.rules}
-    mined = mine(dataset, RulesConfig(window=window, splits=["train", "valid", "test"]))
+    mined = mine(graph, RulesConfig(window=window, splits=["train", "valid", "test"]))
     confidence = dict(zip(mined.rules(), mined.confidence.tolist(), strict=True))
     planted = [rule for rule in world.rules if rule.bodies >= FEWEST_BODIES]
     assert {rule.pattern for rule in planted} == {"follows", "accompanies", "chain_then", "joint_then", "joint_now"}
     for rule in planted:
-        found = parse_rule(str(rule), dataset.predicates)[0]
+        found = parse_rule(str(rule), graph.predicates)[0]
         assert confidence.get(found) == rule.support / rule.bodies, str(rule)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import read_dataset
+from foretime.data.graph import read_graph
 from foretime.rules.mining import facts_of, sizes_of
 from foretime.rules.rule import Rule, table_of
 from foretime.rules.static import StaticThresholds, mine_static
@@ -23,7 +23,7 @@ KNOWN = [
 
 
 def test_the_known_rules_of_icews14_have_their_known_counts(real_data: Path):
-    graph = read_dataset(real_data / "icews14")
+    graph = read_graph(real_data / "icews14")
     ids, count = graph.predicates.id, len(graph.predicates)
     rules = [Rule(pattern, "pair", ids(head), (ids(q) + count * turned,)) for pattern, head, q, turned, *_ in KNOWN]
     facts = facts_of(graph, RulesConfig(splits=["train", "valid"]))
@@ -34,7 +34,7 @@ def test_the_known_rules_of_icews14_have_their_known_counts(real_data: Path):
 
 @pytest.mark.parametrize(("better_than_parts", "conjunctions"), [(False, 12), (True, 7)])
 def test_wikidata12k_has_the_rules_that_amie_finds(real_data: Path, better_than_parts: bool, conjunctions: int):
-    graph = read_dataset(real_data / "wikidata12k")
+    graph = read_graph(real_data / "wikidata12k")
     everything = StaticThresholds(1, 0.0, 0.0, better_than_parts=better_than_parts)
     rules = mine_static(graph.train, len(graph.entities), len(graph.predicates), everything)
     single = rules.second < 0

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import Dataset, read_dataset
-from foretime.data.world import generate, write
+from foretime.data.graph import Graph, read_graph
+from foretime.data.synthetic import generate, write
 from foretime.errors import DataError
 from foretime.rules.comparing import compare
 from foretime.rules.files import NamedRules, read_named_rules, read_rules, write_rules
@@ -23,12 +23,12 @@ CONFIG = RulesConfig(window=5, static_support=3)
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return read_dataset(write(generate(2000), tmp_path_factory.mktemp("world")))
+def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    return read_graph(write(generate(2000), tmp_path_factory.mktemp("world")))
 
 
 @pytest.fixture(scope="module")
-def rules(world: Dataset) -> RuleTable:
+def rules(world: Graph) -> RuleTable:
     static = mine_static(facts_of(world, CONFIG), *sizes_of(world)[:2], StaticThresholds(3))
     temporal = mine(world, CONFIG)
     return join([replace(temporal, pca_body=np.zeros(len(temporal))), static])
@@ -41,7 +41,7 @@ def assert_equal(found: RuleTable, expected: RuleTable, *without: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["rules.jsonl", "rules.parquet", "rules.pq"])
-def test_files_for_programs_keep_every_count(world: Dataset, rules: RuleTable, tmp_path: Path, name: str):
+def test_files_for_programs_keep_every_count(world: Graph, rules: RuleTable, tmp_path: Path, name: str):
     write_rules(tmp_path / name, rules, world)
     assert_equal(read_rules(tmp_path / name, world), rules)
     assert [path.name for path in tmp_path.iterdir()] == [name]
@@ -49,7 +49,7 @@ def test_files_for_programs_keep_every_count(world: Dataset, rules: RuleTable, t
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.rules"])
 def test_text_keeps_rules_and_the_counts_behind_their_confidence(
-    world: Dataset, rules: RuleTable, tmp_path: Path, name: str
+    world: Graph, rules: RuleTable, tmp_path: Path, name: str
 ):
     write_rules(tmp_path / name, rules, world)
     found = read_rules(tmp_path / name, world)
@@ -61,7 +61,7 @@ def test_text_keeps_rules_and_the_counts_behind_their_confidence(
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
-def test_literal_measures_have_fractions_and_survive(world: Dataset, tmp_path: Path, name: str):
+def test_literal_measures_have_fractions_and_survive(world: Graph, tmp_path: Path, name: str):
     config = RulesConfig(window=5, static_support=3, counting="literal", confidence=0.01, head_coverage=0.0)
     rules = mine(world, config)
     assert any(value % 1 for value in rules.support)
@@ -71,7 +71,7 @@ def test_literal_measures_have_fractions_and_survive(world: Dataset, tmp_path: P
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
 def test_literal_sums_above_the_number_of_steps_survive_where_that_counting_makes_them(
-    world: Dataset, tmp_path: Path, name: str
+    world: Graph, tmp_path: Path, name: str
 ):
     (tmp_path / "joint.txt").write_text("Arrest(x, y, t+t1) <= Accuse(x, y, t) & Threaten(x, y, t) [SC 1.50, 4.5 of 3]")
     rules = read_rules(tmp_path / "joint.txt", world)
@@ -80,13 +80,13 @@ def test_literal_sums_above_the_number_of_steps_survive_where_that_counting_make
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
-def test_no_rules_are_a_file_too(world: Dataset, rules: RuleTable, tmp_path: Path, name: str):
+def test_no_rules_are_a_file_too(world: Graph, rules: RuleTable, tmp_path: Path, name: str):
     write_rules(tmp_path / name, rules.take(slice(0)), world)
     assert len(read_rules(tmp_path / name, world)) == 0
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
-def test_rules_can_be_read_without_their_graph(world: Dataset, rules: RuleTable, tmp_path: Path, name: str):
+def test_rules_can_be_read_without_their_graph(world: Graph, rules: RuleTable, tmp_path: Path, name: str):
     write_rules(tmp_path / name, rules, world)
     named = read_named_rules(tmp_path / name)
     difference = compare(named, NamedRules(rules, world.predicates))
@@ -94,7 +94,7 @@ def test_rules_can_be_read_without_their_graph(world: Dataset, rules: RuleTable,
     assert difference.common == len(rules)
 
 
-def test_hand_written_rules_have_no_counts_and_comments_are_left_out(world: Dataset, tmp_path: Path):
+def test_hand_written_rules_have_no_counts_and_comments_are_left_out(world: Graph, tmp_path: Path):
     path = tmp_path / "mine.txt"
     path.write_text(
         "\ufeff# what we know\n\n"
@@ -109,7 +109,7 @@ def test_hand_written_rules_have_no_counts_and_comments_are_left_out(world: Data
     assert rules.confidence.tolist() == [0, 0.8]
 
 
-def test_the_planted_rules_of_a_world_are_a_file_of_rules(world: Dataset, tmp_path: Path):
+def test_the_planted_rules_of_a_world_are_a_file_of_rules(world: Graph, tmp_path: Path):
     made = generate(2000)
     write(made, tmp_path)
     rules = read_rules(tmp_path / "rules.txt", world)
@@ -119,13 +119,13 @@ def test_the_planted_rules_of_a_world_are_a_file_of_rules(world: Dataset, tmp_pa
     assert whole.body_count.tolist() == [rule.bodies for rule in made.rules]
 
 
-def test_counting_anew_gives_the_counts_of_the_miner(world: Dataset, rules: RuleTable):
+def test_counting_anew_gives_the_counts_of_the_miner(world: Graph, rules: RuleTable):
     order = np.random.default_rng(0).permutation(len(rules))
     blank = {name: np.zeros(len(rules)) for name in ("support", "body_count", "head_support", "head_count", "pca_body")}
     assert_equal(recount(replace(rules, **blank).take(order), world, CONFIG), rules.take(order))
 
 
-def test_all_bad_lines_are_reported_together_with_their_place(world: Dataset, tmp_path: Path):
+def test_all_bad_lines_are_reported_together_with_their_place(world: Graph, tmp_path: Path):
     path = tmp_path / "bad.txt"
     lines = [
         "Criticise(x, y) <= Accuse(x, y)",
@@ -164,19 +164,19 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("line", OBJECTS)
-def test_a_bad_object_is_named(world: Dataset, tmp_path: Path, line: str):
+def test_a_bad_object_is_named(world: Graph, tmp_path: Path, line: str):
     path = tmp_path / "bad.jsonl"
     path.write_text(line + "\n")
     with pytest.raises(DataError, match="^" + re.escape(OBJECTS[line].replace("{f}", str(path)))):
         read_rules(path, world)
 
 
-def test_an_object_needs_no_more_than_its_text(world: Dataset, tmp_path: Path):
+def test_an_object_needs_no_more_than_its_text(world: Graph, tmp_path: Path):
     (tmp_path / "few.jsonl").write_text(json.dumps(GOOD) + "\n\n")
     assert read_rules(tmp_path / "few.jsonl", world).body_count.tolist() == [0]
 
 
-def test_files_that_are_none_are_named(world: Dataset, rules: RuleTable, tmp_path: Path):
+def test_files_that_are_none_are_named(world: Graph, rules: RuleTable, tmp_path: Path):
     import pyarrow as pa
     import pyarrow.parquet
 

@@ -34,8 +34,8 @@ def fact(live: Live) -> dict[str, str]:
     return {name: value for name, value in example.items() if value is not None}
 
 
-def without(fact: dict[str, str], piece: str) -> dict[str, str]:
-    return {name: value for name, value in fact.items() if name != piece}
+def without(fact: dict[str, str], slot: str) -> dict[str, str]:
+    return {name: value for name, value in fact.items() if name != slot}
 
 
 def test_the_runs_are_listed_by_name(live: Live):
@@ -57,13 +57,13 @@ def test_a_run_has_its_report_its_curve_and_no_path_of_this_machine(live: Live, 
     assert live.found(f"{WORLD}/report") == found
 
 
-@pytest.mark.parametrize("piece", ["subject", "predicate", "object", "time"])
-def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], piece: str):
-    asked = without(fact, piece)
+@pytest.mark.parametrize("slot", ["subject", "predicate", "object", "time"])
+def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], slot: str):
+    asked = without(fact, slot)
     found = live.found(f"{WORLD}/complete", **asked, top=5)
     CompleteOut.model_validate(found)
     expected = live.service.catalog["world"].predictor.complete(top=5, **asked)
-    assert found["piece"] == piece
+    assert found["slot"] == slot
     assert found["question"] == asked
     assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected]
     for answer, own in zip(found["answers"], expected, strict=True):
@@ -72,20 +72,20 @@ def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], piec
         assert answer["known"] == own.known
     assert max(sum(map(abs, answer["bars"].values())) for answer in found["answers"]) == pytest.approx(1)
     assert live.post(f"{WORLD}/complete", {**asked, "top": 5}).json() == found
-    assert live.found(f"{WORLD}/complete", **asked, **{piece: "?"}, top=5) == found
+    assert live.found(f"{WORLD}/complete", **asked, **{slot: "?"}, top=5) == found
 
 
 def test_an_explanation_is_that_of_the_command_line(live: Live, fact: dict[str, str], runs_folder):
     answers = live.found(f"{WORLD}/complete", **without(fact, "object"))["answers"]
-    rival = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
-    found = live.found(f"{WORLD}/explain", **fact, rival=rival, top=3)
+    competitor = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
+    found = live.found(f"{WORLD}/explain", **fact, competitor=competitor, top=3)
     ExplanationOut.model_validate(found)
     words = [word for name, value in fact.items() for word in (f"--{name}", value)]
     told = CliRunner().invoke(
-        app, ["explain", str(runs_folder / "world"), *words, "--against", rival, "-n", "3", "--json"]
+        app, ["explain", str(runs_folder / "world"), *words, "--against", competitor, "-n", "3", "--json"]
     )
     assert_close(found, json.loads(told.stdout))
-    assert live.post(f"{WORLD}/explain", {**fact, "rival": rival, "top": 3}).json() == found
+    assert live.post(f"{WORLD}/explain", {**fact, "competitor": competitor, "top": 3}).json() == found
 
 
 def assert_close(found: Any, expected: Any) -> None:
@@ -118,7 +118,7 @@ def test_a_batch_has_an_outcome_for_each_question(live: Live, fact: dict[str, st
     assert first["answers"] == live.found(f"{WORLD}/complete", **asked, top=3)["answers"]
     assert second["answers"] == []
     assert "did you mean" in second["error"]["message"]
-    assert (first["piece"], second["piece"], third["piece"]) == ("object", None, "time")
+    assert (first["slot"], second["slot"], third["slot"]) == ("object", None, "time")
     assert third["error"] is None
 
 
@@ -181,9 +181,9 @@ def test_names_are_found_by_any_word_whatever_the_case(live: Live):
 
 
 def test_facts_of_an_entity_and_of_a_pair(live: Live, fact: dict[str, str]):
-    dataset = live.service.catalog["world"].dataset
-    known = dataset.known()
-    entity, other = dataset.entities.id(fact["subject"]), dataset.entities.id(fact["object"])
+    graph = live.service.catalog["world"].graph
+    known = graph.facts()
+    entity, other = graph.entities.id(fact["subject"]), graph.entities.id(fact["object"])
     own = (known.subject == entity) | (known.object == entity)
     pair = own & ((known.subject == other) | (known.object == other))
     found = live.found(f"{WORLD}/facts", entity=fact["subject"], limit=500)

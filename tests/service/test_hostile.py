@@ -51,8 +51,8 @@ FIELDS = [
     "end",
     "top",
     "known",
-    "rival",
-    "piece",
+    "competitor",
+    "slot",
     "prefix",
     "limit",
     "offset",
@@ -151,7 +151,7 @@ def malformed(dice: random.Random, host: str) -> bytes:
 def strange(dice: random.Random, host: str) -> bytes:
     chosen = dice.sample(FIELDS, dice.randrange(1, 8))
     if dice.random() < 0.2:  # real names, in any place
-        mixed = {piece: dice.choice(REAL) for piece in dice.sample(FIELDS[:6], 3)}
+        mixed = {slot: dice.choice(REAL) for slot in dice.sample(FIELDS[:6], 3)}
         return posted(f"/api/v1/runs/world/{dice.choice(PATHS[:2])}", json.dumps(mixed).encode(), host)
     if dice.random() < 0.5:
         body = json.dumps({field: strange_value(dice) for field in chosen}).encode()
@@ -221,7 +221,7 @@ def test_a_thousand_hostile_requests_break_nothing_and_leave_nothing(process):
 def with_real_names(case: Any, fact: dict[str, str], left_out: str) -> None:
     """Put a real question, real names and a rule that there is in the place of what was drawn; the rest stays."""
     names = {"entity": "subject", "other": "object", "predicate": "predicate", "head": "predicate", "body": "predicate"}
-    question = {piece: value for piece, value in fact.items() if piece != left_out}
+    question = {slot: value for slot, value in fact.items() if slot != left_out}
     if "rule" in (case.path_parameters or {}):
         case.path_parameters["rule"] = 0
     given = case.body if case.method.upper() == "POST" else case.query
@@ -230,7 +230,7 @@ def with_real_names(case: Any, fact: dict[str, str], left_out: str) -> None:
     if case.path.endswith("/batch"):
         filled = {**given, "questions": [question for _ in given["questions"]]}
     elif case.path.endswith(("/complete", "/explain", "/compare")):
-        kept = {field: value for field, value in given.items() if field in ("top", "known", "piece")}
+        kept = {field: value for field, value in given.items() if field in ("top", "known", "slot")}
         runs = {"left": "world", "right": "world"} if case.path.endswith("/compare") else {}
         filled = {**kept, **question, **runs}
     else:

@@ -47,20 +47,20 @@ def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with
 
 def test_questions_for_other_pieces_and_runs_are_not_mixed(live_with, runs_folder: Path):
     live = live_with([runs_folder], gather=0.05)
-    pieces = {**QUESTION, "object": "state 1"}
-    questions = [{name: value for name, value in pieces.items() if name != left_out} for left_out in pieces]
+    slots = {**QUESTION, "object": "state 1"}
+    questions = [{name: value for name, value in slots.items() if name != left_out} for left_out in slots]
     with ThreadPoolExecutor(8) as pool:
         with live.busy():
             asked = [pool.submit(live.found, SMALL, **question) for question in questions * 2]
             wait_for(lambda: len(live.service.models._jobs) == 8)
-        assert [one.result()["piece"] for one in asked] == list(pieces) * 2
+        assert [one.result()["slot"] for one in asked] == list(slots) * 2
     assert gathered(live) == {"count": 4, "sum": 8}
 
 
 def test_without_gathering_each_question_is_asked_alone(live_with):
     live = live_with(gather=0.0)
     with ThreadPoolExecutor(6) as pool:
-        assert [found["piece"] for found in pool.map(lambda _: live.found(SMALL, **QUESTION), range(6))] == [
+        assert [found["slot"] for found in pool.map(lambda _: live.found(SMALL, **QUESTION), range(6))] == [
             "object"
         ] * 6
     assert gathered(live) == {"count": 6, "sum": 6}
@@ -161,7 +161,7 @@ def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypa
     codes = [None if one["error"] is None else one["error"]["code"] for one in results]
     assert codes == [None] * 20 + ["too_slow"] * 30 + ["unanswerable"]
     assert [len(one["answers"]) for one in results] == [2] * 20 + [0] * 31
-    assert [one["piece"] for one in results] == ["object"] * 50 + [None]
+    assert [one["slot"] for one in results] == ["object"] * 50 + [None]
     with live.busy():  # nothing is done at all
         assert live.post("/runs/small/batch", {"questions": [QUESTION]}).json()["error"]["code"] == "too_slow"
 

@@ -6,25 +6,25 @@ import pytest
 from live_service import Live
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset, read_dataset
+from foretime.data.graph import Graph, read_graph
+from foretime.runs.life import train
 from foretime.service.explained import ExplanationOut
 from foretime.service.responses import CompareOut, CompleteOut, FactsOut, RunOut
 from foretime.service.settings import Settings
-from foretime.training import train
 
 QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
 FAST = {"evidence.use": True, "model.rank": 4, "training.epochs": 1, "rules.support": 2, "training.valid_every": 1}
-COMBINER = {"use": True, "with_valid": True, "folds": 3, "top": 3, "trees": 6, "leaves": 4, "leaf_candidates": 4}
+RERANKER = {"use": True, "with_valid": True, "folds": 3, "top": 3, "trees": 6, "leaves": 4, "leaf_candidates": 4}
 
 
 @pytest.fixture(scope="module")
-def others(small_graph: Dataset, small_config: Config, tmp_path_factory: pytest.TempPathFactory):
+def others(small_graph: Graph, small_config: Config, tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("others")
     fast = override(small_config, FAST)
-    staged = {f"combiner.{name}": value for name, value in COMBINER.items()}
+    staged = {f"reranker.{name}": value for name, value in RERANKER.items()}
     train(small_graph, override(fast, staged), folder / "staged")
     train(small_graph, override(fast, {"evidence.past_only": True}), folder / "past")
-    spans = read_dataset(intervals(folder / "intervals.tsv"))
+    spans = read_graph(intervals(folder / "intervals.tsv"))
     train(spans, fast, folder / "intervals")
     train(spans, override(fast, staged), folder / "intervals-staged")
     with Live([folder], Settings(port=0)) as live:
@@ -50,7 +50,7 @@ def intervals(path: Path) -> Path:
 
 def test_all_are_served(others: Live):
     found = {run["name"]: run for run in others.found("/runs")["runs"]}
-    assert found["staged"]["combiner"]
+    assert found["staged"]["reranker"]
     assert found["past"]["forecasts"]
     assert found["intervals"]["intervals"]
     assert found["intervals-staged"]["intervals"]
@@ -68,13 +68,13 @@ def test_all_are_served(others: Live):
 def test_both_stages_are_told(others: Live):
     answers = others.found("/runs/staged/complete", **QUESTION, top=12)
     CompleteOut.model_validate(answers)
-    assert "combiner" in answers["answers"][0]["terms"]
+    assert "reranker" in answers["answers"][0]["terms"]
     names = [answer["name"] for answer in answers["answers"]]
-    for rival in (names[1], names[-1]):  # on the shortlist, and behind it
-        found = others.found("/runs/staged/explain", **QUESTION, object=names[0], rival=rival)
+    for competitor in (names[1], names[-1]):  # on the shortlist, and behind it
+        found = others.found("/runs/staged/explain", **QUESTION, object=names[0], competitor=competitor)
         ExplanationOut.model_validate(found)
         assert found["second_stage"]["contributions"]
-        assert found["rival"]["answer"] == rival
+        assert found["competitor"]["answer"] == competitor
 
 
 def test_two_different_runs_are_compared(others: Live):
@@ -138,6 +138,6 @@ def test_who_speaks_for_an_answer_is_named(others: Live):
 def test_times_that_are_none_are_told(others: Live, run: str, time: str):
     example = others.found(f"/runs/{run}")["example"]
     asked = {name: example[name] for name in ("subject", "predicate")}
-    for path, pieces in (("complete", {"time": time}), ("explain", {"time": time}), ("complete", {"end": time})):
-        assert others.get(f"/runs/{run}/{path}", **asked, **pieces).status_code == 422
+    for path, slots in (("complete", {"time": time}), ("explain", {"time": time}), ("complete", {"end": time})):
+        assert others.get(f"/runs/{run}/{path}", **asked, **slots).status_code == 422
     assert others.get(f"/runs/{run}/facts", **{"from": time}).status_code == 422

@@ -40,7 +40,7 @@ def error_of(response: httpx.Response) -> dict:
         ("complete", {**QUESTION, "known": "no"}, "known"),
         ("complete", {**QUESTION, "tpo": 3}, "tpo"),
         ("explain", {**QUESTION, "top": 51}, "top"),
-        ("explain", {**QUESTION, "piece": "all"}, "piece"),
+        ("explain", {**QUESTION, "slot": "all"}, "slot"),
         ("entities", {"limit": 201}, "limit"),
         ("entities", {"offset": -1}, "offset"),
         ("rules", {"min_confidence": 2}, "min_confidence"),
@@ -80,10 +80,10 @@ def test_a_question_that_cannot_be_answered_says_why(live: Live, parameters: dic
     assert words in error["message"]
 
 
-@pytest.mark.parametrize("rival", ["nobody", "state 0", "1999-01-01"])
-def test_a_rival_that_is_none_says_why(live: Live, rival: str):
+@pytest.mark.parametrize("competitor", ["nobody", "state 0", "1999-01-01"])
+def test_a_rival_that_is_none_says_why(live: Live, competitor: str):
     best = live.found(f"{SMALL}/complete", **QUESTION, top=1)["answers"][0]["name"]
-    response = live.get(f"{SMALL}/explain", **QUESTION, rival=best if rival == "state 0" else rival)
+    response = live.get(f"{SMALL}/explain", **QUESTION, competitor=best if competitor == "state 0" else competitor)
     assert response.status_code == 422
     assert error_of(response)["code"] == "unanswerable"
 

@@ -34,7 +34,7 @@ def error_in(answer: bytes) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("begin", "piece", "status"),
+    ("begin", "slot", "status"),
     [
         (b"GET /healthz HTTP/1.1\r\nX-Endless: ", b"a" * 4096, 431),
         (b"GET /healthz HTTP/1.1\r\n", b"X-Many: b\r\n" * 400, 431),
@@ -42,7 +42,7 @@ def error_in(answer: bytes) -> tuple[int, str]:
         (b"GET /healthz HTTP/1.1\r\nX", b"d" * 4096, 431),
     ],
 )
-def test_a_head_without_an_end_is_refused(live: Live, begin: bytes, piece: bytes, status: int):
+def test_a_head_without_an_end_is_refused(live: Live, begin: bytes, slot: bytes, status: int):
     sent = 0
     with connected(live) as connection:
         connection.sendall(begin)
@@ -50,8 +50,8 @@ def test_a_head_without_an_end_is_refused(live: Live, begin: bytes, piece: bytes
         answer = b""
         while not answer and sent < 100 * HEAD_BYTES:
             try:
-                connection.sendall(piece)
-                sent += len(piece)
+                connection.sendall(slot)
+                sent += len(slot)
                 answer = connection.recv(65536)
             except TimeoutError:
                 continue

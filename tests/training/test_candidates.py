@@ -11,15 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretime.config import Config, ModelConfig, override
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Events
+from foretime.data.graph import Graph
 from foretime.errors import ConfigError
 from foretime.models import MODELS, Queries, Sizes, build_model
-from foretime.training import complete_config, create_run, train
+from foretime.runs.life import create_run, train
 from foretime.training.batches import QuestionPool
+from foretime.training.callbacks import Callback
 from foretime.training.candidates import SampledSoftmax, draw_candidates, most_frequent
-from foretime.training.listeners import Listener
 from foretime.training.objective import loss_each
+from foretime.training.settings import complete_config
 from foretime.training.trainer import Trainer
 from interruptions import bytes_of, check_resumes
 
@@ -70,7 +71,7 @@ def test_with_everybody_drawn_it_is_the_whole_softmax(name: str):
     weights = dict.fromkeys(model.default_penalties, 0.1)
     losses, gradients = [], []
     for drawn in (None, SampledSoftmax(np.array([1, 5]), ENTITIES, ENTITIES, draw)):
-        loss = loss_each(model.parts(), [batch], weights, [drawn])
+        loss = loss_each(model.components(), [batch], weights, [drawn])
         loss.total.backward()
         losses.append(loss.total.item())
         gradients.append([parameter.grad for parameter in model.parameters()])
@@ -92,13 +93,13 @@ def test_one_score_against_one_that_stands_for_four_by_hand():
     assert loss.item() == pytest.approx(math.log(math.exp(1) + math.exp(2) + 4 * math.exp(3)) - 2)
 
 
-def test_a_run_with_candidates_resumes_bit_for_bit(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_a_run_with_candidates_resumes_bit_for_bit(small_graph: Graph, small_config: Config, tmp_path: Path):
     config = override(small_config, {"training.candidates": 10, "training.epochs": 2})
     check_resumes(small_graph, config, tmp_path)
 
 
 def test_candidates_change_what_is_learned_unless_they_are_all(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     found = []
     for count in (0, 10, len(small_graph.entities)):
@@ -122,11 +123,11 @@ def test_candidates_are_refused_where_no_softmax_takes_them(settings: dict[str, 
 
 
 def test_evidence_chooses_from_all_entities_beside_a_model_with_candidates(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     config = override(small_config, {"training.candidates": 7, "evidence.use": True})
     run, part = create_run(small_graph, config, tmp_path / "run"), small_graph.train.take(np.arange(20))
-    learner = Trainer(run, run.config(), small_graph, Listener(), facts=part)
+    learner = Trainer(run, run.config(), small_graph, Callback(), facts=part)
     kinds = {part.name: learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._parts)}
     assert kinds["evidence"] is None
     softmax = kinds["event"]

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from foretime.bench.audit import audit
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset
-from foretime.errors import RunError
-from foretime.predict import Predictor
-from foretime.training import Interrupted, RunFolder, create_run, resume
+from foretime.data.graph import Graph
+from foretime.errors import Interrupted, RunError
+from foretime.experiments.bench.audit import audit
+from foretime.inference.predictor import Predictor
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import create_run, resume
 from interruptions import StopAfter
 
 GOOD = '{"epoch": 1, "seconds": 0.5, "loss": 2.0}\n'
@@ -65,7 +66,7 @@ def test_half_a_line_at_the_end_is_still_being_written(tmp_path: Path, half: str
     assert len(run.trace()) == 1
 
 
-def test_training_does_not_go_on_with_a_damaged_trace(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_training_does_not_go_on_with_a_damaged_trace(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = create_run(small_graph, small_config, tmp_path / "run")
     with pytest.raises(Interrupted):
         resume(run.path, StopAfter(12))
@@ -114,7 +115,7 @@ def test_the_last_weights_never_stand_for_the_best_that_are_gone(copy: RunFolder
 
 
 def test_a_training_whose_best_weights_are_gone_does_not_go_on(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     run = create_run(small_graph, override(small_config, {"training.valid_every": 1}), tmp_path / "run")
     with pytest.raises(Interrupted):
@@ -126,7 +127,7 @@ def test_a_training_whose_best_weights_are_gone_does_not_go_on(
     assert run.last_file.read_bytes() == before
 
 
-def test_before_valid_is_ranked_the_last_weights_answer(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_before_valid_is_ranked_the_last_weights_answer(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = create_run(small_graph, small_config, tmp_path / "run")
     with pytest.raises(Interrupted):
         resume(run.path, StopAfter(3))

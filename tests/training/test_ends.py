@@ -8,20 +8,21 @@ import pytest
 import torch
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import UNKNOWN, Facts
-from foretime.evaluation.ranking import score_questions
+from foretime.data.graph import Graph, read_graph
+from foretime.evaluation.ranks import score_questions
 from foretime.models import Queries
-from foretime.models.ends import end_queries
+from foretime.models.boundaries import end_queries
 from foretime.rules.rule import Rule, table_of
-from foretime.training import load_model, train
+from foretime.runs.finish import load_model
+from foretime.runs.life import train
 from foretime.training.trainer import new_model
 
 COACHES = 12
 
 
 @pytest.fixture(scope="module")
-def relay(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+def relay(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     """Clubs that change their coach every five years: in the year of the change one comes and one goes."""
     rows = []
     for club in range(20):
@@ -30,12 +31,12 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
             rows.append(f"club {club}\tis led by\tcoach {coach}\t{year}\t{year + 5}")
     path = tmp_path_factory.mktemp("relay") / "clubs.tsv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return read_dataset(path, Config().data.model_copy(update={"granularity": "year"}))
+    return read_graph(path, Config().data.model_copy(update={"granularity": "year"}))
 
 
 @pytest.fixture
 def config(small_config: Config) -> Config:
-    return override(small_config, {"training.ends": "apart"})
+    return override(small_config, {"training.boundary_relations": "separate"})
 
 
 def facts(*rows: tuple[int, ...]) -> Facts:
@@ -51,7 +52,7 @@ def test_every_known_end_is_an_event_under_its_own_predicate():
     assert some.events().predicate.tolist() == [1, 1, 0, 1, 0]
 
 
-def test_facts_ask_at_both_known_ends(relay: Dataset, config: Config):
+def test_facts_ask_at_both_known_ends(relay: Graph, config: Config):
     model = new_model(config, relay)
     assert model.end_offset == 2
     some = facts((0, 0, 2, 3, 5), (0, 0, 2, 4, 4), (6, 1, 2, UNKNOWN, 7), (6, 1, 2, 8, UNKNOWN))
@@ -65,13 +66,13 @@ def test_facts_ask_at_both_known_ends(relay: Dataset, config: Config):
     )
 
 
-def test_graphs_of_points_and_models_without_time_have_no_ends(small_graph: Dataset, relay: Dataset, config: Config):
+def test_graphs_of_points_and_models_without_time_have_no_ends(small_graph: Graph, relay: Graph, config: Config):
     assert new_model(config, small_graph).end_offset == 0
     static = override(config, {"model.name": "complex", "model.rank": 4})
     assert new_model(static, relay).end_offset == 0
 
 
-def test_rules_pull_the_same_predicates_and_evidence_is_the_same_at_an_end(relay: Dataset, config: Config):
+def test_rules_pull_the_same_predicates_and_evidence_is_the_same_at_an_end(relay: Graph, config: Config):
     model = new_model(override(config, {"evidence.use": True}), relay)
     assert model.base.event.guide.predicates == 2
     assert len(model.base.event.lasting_predicates) == 4
@@ -85,7 +86,7 @@ def test_rules_pull_the_same_predicates_and_evidence_is_the_same_at_an_end(relay
     torch.testing.assert_close(plain, ending)
 
 
-def test_rules_pull_no_predicate_of_an_end(relay: Dataset, config: Config):
+def test_rules_pull_no_predicate_of_an_end(relay: Graph, config: Config):
     rules = table_of([Rule("follows", "pair", 0, (1,))])
     model = new_model(
         override(config, {"penalties.event_rules": 1.0}),
@@ -99,7 +100,7 @@ def test_rules_pull_no_predicate_of_an_end(relay: Dataset, config: Config):
     assert (pulled > 0).tolist() == [True, True, False, False]
 
 
-def test_commonsense_knows_no_ends(relay: Dataset, config: Config):
+def test_commonsense_knows_no_ends(relay: Graph, config: Config):
     model, subject = new_model(config, relay), torch.arange(5)
     began, ended = (Queries(subject, torch.full((5,), predicate), torch.full((5,), 9)) for predicate in (1, 3))
     (event, commonsense), (event_at_end, commonsense_at_end) = (model.score_terms(asked) for asked in (began, ended))
@@ -110,12 +111,12 @@ def test_commonsense_knows_no_ends(relay: Dataset, config: Config):
     assert torch.equal(first, second)
 
 
-@pytest.mark.parametrize(("ends", "least", "most"), [("apart", 0.9, 1.0), ("alike", 0.2, 0.8)])
+@pytest.mark.parametrize(("ends", "least", "most"), [("separate", 0.9, 1.0), ("shared", 0.2, 0.8)])
 def test_who_comes_is_told_from_who_goes(
-    relay: Dataset, small_config: Config, tmp_path: Path, ends: str, least: float, most: float
+    relay: Graph, small_config: Config, tmp_path: Path, ends: str, least: float, most: float
 ):
     """Told alike, both coaches of the year of a change fit its question."""
-    changes = {"training.epochs": 40, "training.valid_every": 40, "training.ends": ends}
+    changes = {"training.epochs": 40, "training.valid_every": 40, "training.boundary_relations": ends}
     config = override(small_config, {"model.name": "tntcomplex", "model.rank": 16, **changes})
     run = train(relay, config, tmp_path / ends, with_test=False)
     began = replace(relay.train, end=np.full(len(relay.train), UNKNOWN))

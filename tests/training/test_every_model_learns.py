@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset, read_dataset
-from foretime.data.world import generate, write
+from foretime.data.graph import Graph, read_graph
+from foretime.data.synthetic import generate, write
 from foretime.models import MODELS
-from foretime.training import create_run
-from foretime.training.listeners import Listener
+from foretime.runs.life import create_run
+from foretime.training.callbacks import Callback
 from foretime.training.trainer import Trainer
 
 SETTINGS = {
@@ -24,15 +24,15 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return read_dataset(write(generate(events=1500, seed=1), tmp_path_factory.mktemp("world") / "world"))
+def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    return read_graph(write(generate(events=1500, seed=1), tmp_path_factory.mktemp("world") / "world"))
 
 
 # rules alone has no embeddings to learn: tests/evidence has its own
 @pytest.mark.parametrize("name", sorted(set(MODELS) - {"rules"}))
-def test_a_model_is_far_better_than_chance(world: Dataset, tmp_path: Path, name: str):
+def test_a_model_is_far_better_than_chance(world: Graph, tmp_path: Path, name: str):
     run = create_run(world, override(Config(), {**SETTINGS, "model.name": name}), tmp_path / name)
-    Trainer(run, run.config(), world, Listener()).fit()
+    Trainer(run, run.config(), world, Callback()).fit()
     entities = len(world.entities)
     chance = sum(1 / rank for rank in range(1, entities + 1)) / entities
     assert run.trace()[-1]["valid_mrr"] > 5 * chance

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Events
+from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError
 from foretime.models import MODELS
-from foretime.training import complete_config, create_run
+from foretime.runs.life import create_run
 from foretime.training.batches import QuestionPool
-from foretime.training.listeners import Listener
+from foretime.training.callbacks import Callback
 from foretime.training.losses import (
     FAR_BELOW,
     draw_negatives,
@@ -25,6 +25,7 @@ from foretime.training.losses import (
     margin_loss,
     negatives_loss,
 )
+from foretime.training.settings import complete_config
 from foretime.training.trainer import Trainer
 from interruptions import check_resumes
 
@@ -116,19 +117,19 @@ def test_one_softmax_over_all_terms_is_a_softmax():
 
 
 @pytest.mark.parametrize("loss", ["negatives", "margin"])
-def test_a_run_with_wrong_answers_resumes_bit_for_bit(small_graph: Dataset, small_config: Config, tmp_path: Path, loss):
+def test_a_run_with_wrong_answers_resumes_bit_for_bit(small_graph: Graph, small_config: Config, tmp_path: Path, loss):
     settings = {"model.name": "tero", "training.loss": loss, "training.epochs": 2, "training.negatives": 3}
     config = override(small_config, settings)
     check_resumes(small_graph, config, tmp_path)
 
 
-def trainer(graph: Dataset, config: Config, folder: Path) -> Trainer:
+def trainer(graph: Graph, config: Config, folder: Path) -> Trainer:
     run = create_run(graph, config, folder)
-    return Trainer(run, run.config(), graph, Listener())
+    return Trainer(run, run.config(), graph, Callback())
 
 
 def test_the_number_of_wrong_answers_and_the_seed_change_what_is_learned(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     settings = {"model.name": "rotate", "training.epochs": 1}
     losses = []
@@ -141,7 +142,7 @@ def test_the_number_of_wrong_answers_and_the_seed_change_what_is_learned(
 
 
 def test_evidence_keeps_its_softmax_beside_a_model_with_another_loss(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     settings = {"model.name": "rotate", "evidence.use": True, "evidence.families": ["pair"], "training.epochs": 1}
     learner = trainer(small_graph, override(small_config, settings), tmp_path / "run")

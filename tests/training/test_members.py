@@ -8,31 +8,33 @@ import torch
 
 from foretime import Explainer
 from foretime.config import LARGEST_SEED, Config, override
-from foretime.data.dataset import Dataset, read_dataset
-from foretime.errors import ConfigError, RunError
+from foretime.data.graph import Graph, read_graph
+from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.evaluation import model_scorer, questions_of
-from foretime.models import Mean, Model, WithEvidence, evidence_of
-from foretime.predict import Question
-from foretime.training import Interrupted, RunFolder, create_run, load_model, resume, train
+from foretime.evidence.module import WithEvidence, evidence_of
+from foretime.inference.predictor import Question
+from foretime.models import Ensemble, Model
+from foretime.runs.ensemble import member_config
+from foretime.runs.finish import load_model, training_seconds
+from foretime.runs.folder import RunFolder
+from foretime.runs.jobs import Job, jobs_left
+from foretime.runs.life import create_run, resume, train
 from foretime.training.checkpoint import read_progress
-from foretime.training.conclusion import training_seconds
-from foretime.training.members import member_config
-from foretime.training.stages import Stage, stages_left
 from foretime.training.trainer import load_weights, new_model
 from interruptions import StopAfter, bytes_of
 
 WITH_EVIDENCE = {"evidence.use": True, "rules.support": 2}
 SECOND_STAGE = {
-    "combiner.use": True, "combiner.fit": "refit", "combiner.folds": 3, "combiner.top": 5, "combiner.trees": 8,
-    "combiner.leaves": 5, "combiner.leaf_candidates": 4,
+    "reranker.use": True, "reranker.fit": "refit", "reranker.folds": 3, "reranker.top": 5, "reranker.trees": 8,
+    "reranker.leaves": 5, "reranker.leaf_candidates": 4,
 }  # fmt: skip
 
 
 def three_of(small_config: Config, **changes: object) -> Config:
-    return override(small_config, {"model.rank": 4, "training.epochs": 2, "training.members": 3, **changes})
+    return override(small_config, {"model.rank": 4, "training.epochs": 2, "training.ensemble_size": 3, **changes})
 
 
-def members_alone(run: RunFolder, graph: Dataset) -> list[Model]:
+def members_alone(run: RunFolder, graph: Graph) -> list[Model]:
     """The members as models of their own, the first one with its evidence."""
     config, rules = run.config(), run.rules(graph)
     first = load_weights(run, new_model(config, graph, rules))
@@ -42,17 +44,17 @@ def members_alone(run: RunFolder, graph: Dataset) -> list[Model]:
     return [first, *others]
 
 
-def scores_on_test(model: Model, graph: Dataset) -> torch.Tensor:
+def scores_on_test(model: Model, graph: Graph) -> torch.Tensor:
     with torch.inference_mode():
         return model_scorer(model)(questions_of(graph.test, len(graph.predicates), "exact"))
 
 
 @pytest.mark.parametrize("name", ["lcge", "complex", "transe"])
-def test_the_score_is_the_mean_of_those_of_the_members(small_graph: Dataset, small_config: Config, tmp_path, name):
+def test_the_score_is_the_mean_of_those_of_the_members(small_graph: Graph, small_config: Config, tmp_path, name):
     config = three_of(Config(training=small_config.training), **{"model.name": name, "training.seed": 4})
     run = train(small_graph, config, tmp_path / "run")
     whole, members = load_model(run, run.config(), small_graph), members_alone(run, small_graph)
-    assert isinstance(whole, Mean)
+    assert isinstance(whole, Ensemble)
     assert whole.uses_time == members[0].uses_time
     expected = torch.stack([scores_on_test(member, small_graph) for member in members])
     torch.testing.assert_close(scores_on_test(whole, small_graph), expected.mean(0))
@@ -63,7 +65,7 @@ def test_the_score_is_the_mean_of_those_of_the_members(small_graph: Dataset, sma
     assert training_seconds(run) > max(run.trace()[-1]["seconds"], run.member(2).trace()[-1]["seconds"])
 
 
-def test_evidence_is_learned_once_and_counts_in_full(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_evidence_is_learned_once_and_counts_in_full(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = train(small_graph, three_of(small_config, **WITH_EVIDENCE), tmp_path / "run")
     whole, (first, *others) = load_model(run, run.config(), small_graph), members_alone(run, small_graph)
     assert isinstance(whole, WithEvidence)
@@ -76,7 +78,7 @@ def test_evidence_is_learned_once_and_counts_in_full(small_graph: Dataset, small
 
 
 def test_stopping_anywhere_changes_no_member_and_no_second_stage(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     config = three_of(small_config, **WITH_EVIDENCE, **SECOND_STAGE)
     whole = train(small_graph, config, tmp_path / "whole")
@@ -90,11 +92,11 @@ def test_stopping_anywhere_changes_no_member_and_no_second_stage(
     assert stops >= 6
     for member in ("", "member-1", "member-2", "fold-0", "fold-0/member-1", "fold-0/member-2"):
         assert bytes_of(broken.path / member) == bytes_of(whole.path / member)
-    assert whole.combiner_file.read_text() == broken.combiner_file.read_text()
+    assert whole.reranker_file.read_text() == broken.reranker_file.read_text()
     assert whole.report()["test"] == broken.report()["test"]
 
 
-def test_an_explanation_of_a_mean_adds_up(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_an_explanation_of_a_mean_adds_up(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = train(small_graph, three_of(small_config, **WITH_EVIDENCE), tmp_path / "run")
     explainer, fact = Explainer.open(run), small_graph.test
     question = Question(
@@ -109,7 +111,7 @@ def test_an_explanation_of_a_mean_adds_up(small_graph: Dataset, small_config: Co
         assert sum(found.terms.values()) == pytest.approx(found.score, abs=1e-9)
 
 
-def test_a_run_without_one_of_its_members_is_not_asked(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_a_run_without_one_of_its_members_is_not_asked(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = train(small_graph, three_of(small_config), tmp_path / "run")
     before = run.report()["test"]
     shutil.rmtree(run.member(2).path)
@@ -122,30 +124,30 @@ def test_a_run_without_one_of_its_members_is_not_asked(small_graph: Dataset, sma
     assert resume(run.path).report()["test"] == before
 
 
-def test_a_mean_is_trained_when_all_its_members_are(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_a_mean_is_trained_when_all_its_members_are(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = create_run(small_graph, three_of(small_config, **SECOND_STAGE), tmp_path / "run")
     trained: list[int] = []
     while 6 not in trained:
-        assert stages_left(run, run.config())
+        assert jobs_left(run, run.config())
         try:
             resume(run.path, StopAfter(30))
         except Interrupted:
-            assert not run.combiner_file.exists()
+            assert not run.reranker_file.exists()
         files = run.path.rglob("last.safetensors")
         trained.append(sum(read_progress(file).finished for file in files))
-    assert stages_left(run, run.config()) == []
+    assert jobs_left(run, run.config()) == []
     assert len(trained) > 2
     shutil.rmtree(run.fold(0).member(1).path)
-    assert stages_left(run, run.config()) == []  # its second stage is fitted already
-    run.combiner_file.unlink()
-    assert stages_left(run, run.config()) == [Stage(0, 1)]
+    assert jobs_left(run, run.config()) == []  # its second stage is fitted already
+    run.reranker_file.unlink()
+    assert jobs_left(run, run.config()) == [Job(0, 1)]
 
 
 def test_ends_apart_are_apart_in_a_mean(tmp_path: Path, small_config: Config):
     rows = [f"club {k % 5}\thas\tplayer {k % 7}\t{1990 + k % 9}\t{1992 + k % 9}" for k in range(60)]
     (tmp_path / "spans.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    graph = read_dataset(tmp_path / "spans.tsv")
-    run = train(graph, three_of(small_config, **{"training.ends": "apart"}), tmp_path / "run")
+    graph = read_graph(tmp_path / "spans.tsv")
+    run = train(graph, three_of(small_config, **{"training.boundary_relations": "separate"}), tmp_path / "run")
     whole, members = load_model(run, run.config(), graph), members_alone(run, graph)
     assert whole.end_offset == 2 * len(graph.predicates)
     expected = torch.stack([scores_on_test(member, graph) for member in members]).mean(0)
@@ -155,21 +157,26 @@ def test_ends_apart_are_apart_in_a_mean(tmp_path: Path, small_config: Config):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model.name": "rules"}, "training.members: rules has no embeddings"),
+        ({"model.name": "rules"}, "training.ensemble_size: rules has no embeddings"),
         ({"evidence.use": True, "training.softmax": "joint"}, 'only under training.softmax = "each"'),
     ],
 )
 def test_members_that_cannot_be_are_refused_before_anything_is_written(
-    small_graph: Dataset, small_config: Config, tmp_path: Path, changes, message
+    small_graph: Graph, small_config: Config, tmp_path: Path, changes, message
 ):
     base = Config(training=small_config.training) if "model.name" in changes else small_config
     with pytest.raises(ConfigError, match=message):
-        create_run(small_graph, override(base, {"training.members": 2, **changes}), tmp_path / "run")
+        create_run(small_graph, override(base, {"training.ensemble_size": 2, **changes}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_the_largest_seed_is_one_of_every_generator(small_graph: Dataset, small_config: Config, tmp_path: Path):
-    settings = {"training.seed": LARGEST_SEED, "training.members": 2, "training.epochs": 1, "training.valid_limit": 5}
-    second = {"combiner.use": True, "combiner.trees": 2, "combiner.leaf_candidates": 4}
+def test_the_largest_seed_is_one_of_every_generator(small_graph: Graph, small_config: Config, tmp_path: Path):
+    settings = {
+        "training.seed": LARGEST_SEED,
+        "training.ensemble_size": 2,
+        "training.epochs": 1,
+        "training.valid_limit": 5,
+    }
+    second = {"reranker.use": True, "reranker.trees": 2, "reranker.leaf_candidates": 4}
     run = train(small_graph, override(small_config, {**settings, **second}), tmp_path / "run")
     assert run.report()["test"]["all"]["questions"] > 0

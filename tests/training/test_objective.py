@@ -57,8 +57,8 @@ def test_distinct_questions_give_the_gradient_of_all_questions(rows):
     """E1 on distinct (s, p, t) and E2 on distinct (s, p), against every question scored on its own."""
     lcge, events = model(), columns(rows)
     weights = {"event_n3": 0.1, "event_smoothness": 0.2, "event_rules": 0.0, "commonsense_n3": 0.3}
-    pools = [QuestionPool(events, part.model.uses_time) for part in lcge.parts()]
-    loss_each(lcge.parts(), [pool.batch(pool.order(0, 0)) for pool in pools], weights).total.backward()
+    pools = [QuestionPool(events, part.model.uses_time) for part in lcge.components()]
+    loss_each(lcge.components(), [pool.batch(pool.order(0, 0)) for pool in pools], weights).total.backward()
     found = gradients(lcge)
 
     subject, predicate, objects, time = (torch.from_numpy(column) for column in events)

@@ -13,19 +13,21 @@ from pathlib import Path
 import pytest
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset
+from foretime.data.graph import Graph
 from foretime.errors import RunError
-from foretime.predict import Predictor
-from foretime.training import RunFolder, create_run, extend, resume
-from foretime.training.side_by_side import Worker
-from foretime.training.stages import Stage
+from foretime.inference.predictor import Predictor
+from foretime.runs.continuing import continue_run
+from foretime.runs.folder import RunFolder
+from foretime.runs.jobs import Job
+from foretime.runs.life import create_run, resume
+from foretime.runs.parallel import Worker
 from interruptions import StopAfter
 
 ENDLESS = {"training.epochs": 100_000, "training.patience": 100_000, "training.valid_every": 1}
 HELD = r": another process trains in it; wait until it has finished, or stop it first$"
 
 
-def test_a_second_process_is_refused_while_one_trains(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_a_second_process_is_refused_while_one_trains(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = create_run(small_graph, override(small_config, ENDLESS), tmp_path / "run")
     words = [sys.executable, "-m", "foretime", "train", "--resume", str(run.path)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -34,23 +36,23 @@ def test_a_second_process_is_refused_while_one_trains(small_graph: Dataset, smal
         with pytest.raises(RunError, match=f"^{run.path}{HELD}"):
             resume(run.path, StopAfter(5))
         with pytest.raises(RunError, match=HELD):
-            extend(run.path, 5)
+            continue_run(run.path, 5)
         assert Predictor.open(run).temperatures["time"] == 1.0
     finally:
         process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=300) == 130
     epochs = [line["epoch"] for line in run.trace()]
     assert epochs == list(range(1, len(epochs) + 1))
-    extend(run.path, len(epochs) + 1)  # nobody holds it any more
+    continue_run(run.path, len(epochs) + 1)  # nobody holds it any more
     assert resume(run.path).report()["epochs"] == len(epochs) + 1
 
 
 def test_a_training_that_has_lost_its_caller_still_holds_the_folder(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
+    small_graph: Graph, small_config: Config, tmp_path: Path
 ):
-    run = create_run(small_graph, override(small_config, {**ENDLESS, "training.members": 2}), tmp_path / "run")
+    run = create_run(small_graph, override(small_config, {**ENDLESS, "training.ensemble_size": 2}), tmp_path / "run")
     with run.held() as lock:
-        worker = Worker(run, Stage(None, 1), 1, queue.Queue(), lock)
+        worker = Worker(run, Job(None, 1), 1, queue.Queue(), lock)
         wait_for(run.member(1).trace_file)  # who holds the folder does not lock its own processes out
     with pytest.raises(RunError, match=HELD):
         resume(run.path, StopAfter(5))

@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 
 from foretime.cli import app
 from foretime.config import Config, ModelConfig, override
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Events
+from foretime.data.graph import Graph
 from foretime.errors import ConfigError
 from foretime.models import MODELS, Sizes, build_model
-from foretime.training import create_run, load_model, train
+from foretime.runs.finish import load_model
+from foretime.runs.life import create_run, train
 from foretime.training.batches import QuestionPool
 from foretime.training.objective import loss_each
 from foretime.training.precision import products_in
@@ -29,7 +30,7 @@ def gradients(name: str, precision: str) -> torch.Tensor:
     sizes = (SIZES.entities, SIZES.predicates, SIZES.entities, SIZES.times)
     events = Events(*(draw.integers(0, size, 200) for size in sizes))
     model = build_model(ModelConfig(name=name, rank=16, init_scale=0.5), SIZES, torch.Generator().manual_seed(0))
-    parts = model.parts()
+    parts = model.components()
     pools = [QuestionPool(events, part.model.uses_time) for part in parts]
     weights = {
         f"{part.name}_{key}" if part.name else key: 0.01 for part in parts for key in part.model.default_penalties
@@ -53,14 +54,14 @@ def test_the_models_that_may_be_rounded_are_those_that_multiply():
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - set(PRODUCTS)))
-def test_other_models_are_refused_before_anything_is_written(small_graph: Dataset, tmp_path: Path, name: str):
+def test_other_models_are_refused_before_anything_is_written(small_graph: Graph, tmp_path: Path, name: str):
     config = override(Config(), {"model.name": name, "training.precision": "bfloat16"})
     with pytest.raises(ConfigError, match=rf'training\.precision: {name} .* "bfloat16" is for .*lcge'):
         create_run(small_graph, config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_weights_and_scores_are_single_and_about_as_good(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_weights_and_scores_are_single_and_about_as_good(small_graph: Graph, small_config: Config, tmp_path: Path):
     single = train(small_graph, small_config, tmp_path / "single")
     rounded = train(small_graph, override(small_config, {"training.precision": "bfloat16"}), tmp_path / "rounded")
     weights = safetensors.torch.load_file(rounded.best_file)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from foretime.config import Config, override
-from foretime.data.dataset import read_dataset
 from foretime.data.facts import UNKNOWN
+from foretime.data.graph import read_graph
 from foretime.evaluation import evaluate, known_answers, model_scorer
-from foretime.predict import Predictor
-from foretime.training import train
+from foretime.inference.predictor import Predictor
+from foretime.runs.life import train
 
 pytestmark = pytest.mark.real
 
@@ -27,7 +27,7 @@ def test_wikidata12k_trains_and_is_ranked_under_the_three_filters(real_data: Pat
         "penalties.event_rules": 0.0,
         "penalties.commonsense_n3": 0.1,
     }
-    graph = read_dataset(real_data / "wikidata12k")
+    graph = read_graph(real_data / "wikidata12k")
     run = train(graph, override(Config(), settings), tmp_path / "run")
     predictor = Predictor.open(run)
     reports = {
@@ -39,16 +39,16 @@ def test_wikidata12k_trains_and_is_ranked_under_the_three_filters(real_data: Pat
     first = np.where(graph.test.start == UNKNOWN, graph.test.end, graph.test.start)
     last = np.where(graph.test.end == UNKNOWN, graph.test.start, graph.test.end)
     assert reports["points"].all.questions == 2 * int((np.abs(last - first) + 1).sum())
-    # a filter that takes out more rivals can only help
+    # a filter that takes out more competitors can only help
     assert reports["valid-at"].all.mrr >= reports["exact"].all.mrr
     assert run.report()["test"]["all"]["mrr"] == pytest.approx(reports["exact"].all.mrr)
 
 
 def test_the_exact_filter_of_wikidata12k_is_not_empty(real_data: Path):
     """The released code compares years with entity ids, so that its filter never finds anything."""
-    graph = read_dataset(real_data / "wikidata12k")
+    graph = read_graph(real_data / "wikidata12k")
     questions = graph.test.with_inverses(len(graph.predicates))
-    counts = {name: len(known_answers(graph, name).rivals(questions).answer) for name in ("exact", "valid-at")}
+    counts = {name: len(known_answers(graph, name).competitors(questions).answer) for name in ("exact", "valid-at")}
     assert 0 < counts["exact"] < counts["valid-at"]
 
 
@@ -60,7 +60,7 @@ def test_icews14_learns_more_than_static_chance_in_two_short_epochs(real_data: P
         "training.valid_every": 2,
         "training.valid_limit": 1000,
     }
-    graph = read_dataset(real_data / "icews14")
+    graph = read_graph(real_data / "icews14")
     report = train(graph, override(Config(), settings), tmp_path / "run").report()
     assert report["test"]["all"]["questions"] == 17_926
     assert report["test"]["unseen"]["questions"] == 2 * 146

@@ -12,10 +12,12 @@ import pytest
 import safetensors.torch
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset
-from foretime.errors import RunError
-from foretime.training import Interrupted, RunFolder, complete_config, resume, train
+from foretime.data.graph import Graph
+from foretime.errors import Interrupted, RunError
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import resume, train
 from foretime.training.checkpoint import read_progress
+from foretime.training.settings import complete_config
 from interruptions import StopAfter, bytes_of
 
 
@@ -23,7 +25,7 @@ from interruptions import StopAfter, bytes_of
     "changes",
     [{}, {"training.optimizer": "adam"}, {"training.softmax": "joint"}, {"training.precision": "bfloat16"}],
 )
-def test_stopping_anywhere_changes_nothing(small_graph: Dataset, small_config: Config, tmp_path: Path, changes):
+def test_stopping_anywhere_changes_nothing(small_graph: Graph, small_config: Config, tmp_path: Path, changes):
     config = override(small_config, changes)
     whole = train(small_graph, config, tmp_path / "whole").path
     broken, stops = RunFolder.create(tmp_path / "broken", complete_config(config), small_graph).path, 0
@@ -37,9 +39,7 @@ def test_stopping_anywhere_changes_nothing(small_graph: Dataset, small_config: C
     assert bytes_of(broken) == bytes_of(whole)
 
 
-def test_a_warm_start_comes_once_wherever_training_is_stopped(
-    small_graph: Dataset, small_config: Config, tmp_path: Path
-):
+def test_a_warm_start_comes_once_wherever_training_is_stopped(small_graph: Graph, small_config: Config, tmp_path: Path):
     changes = {"model.name": "telm", "model.rank": 4, "model.warm_epochs": 2, "training.epochs": 4}
     config = override(small_config, changes)
     whole = train(small_graph, config, tmp_path / "whole").path
@@ -74,7 +74,7 @@ def kill_while_it_trains(run: Path, generator: random.Random) -> bool:
     return alive
 
 
-def kill_and_compare(graph: Dataset, config: Config, folder: Path, kills: int) -> None:
+def kill_and_compare(graph: Graph, config: Config, folder: Path, kills: int) -> None:
     whole = train(graph, config, folder / "whole").path
     broken = RunFolder.create(folder / "broken", complete_config(config), graph).path
     generator = random.Random(0)
@@ -86,7 +86,7 @@ def kill_and_compare(graph: Dataset, config: Config, folder: Path, kills: int) -
     assert not list(broken.glob(".*.tmp")), "what a killed process left behind is still there"
 
 
-def test_sigkill_at_random_moments_changes_nothing(small_graph: Dataset, small_config: Config, tmp_path: Path):
+def test_sigkill_at_random_moments_changes_nothing(small_graph: Graph, small_config: Config, tmp_path: Path):
     config = override(
         small_config, {"training.epochs": 60, "training.patience": 60, "training.checkpoint_seconds": 0.0}
     )
@@ -95,7 +95,7 @@ def test_sigkill_at_random_moments_changes_nothing(small_graph: Dataset, small_c
 
 @pytest.mark.real
 def test_ten_sigkills_while_training_on_icews14_change_nothing(real_data: Path, tmp_path: Path):
-    from foretime.data.dataset import read_dataset
+    from foretime.data.graph import read_graph
 
     settings = {
         "model.name": "lcge",
@@ -105,7 +105,7 @@ def test_ten_sigkills_while_training_on_icews14_change_nothing(real_data: Path, 
         "training.valid_limit": 500,
         "training.checkpoint_seconds": 0.2,
     }
-    kill_and_compare(read_dataset(real_data / "icews14"), override(Config(), settings), tmp_path, kills=10)
+    kill_and_compare(read_graph(real_data / "icews14"), override(Config(), settings), tmp_path, kills=10)
 
 
 def test_a_finished_run_can_be_resumed_without_harm(small_run: Path, tmp_path: Path):
@@ -119,13 +119,13 @@ def test_a_finished_run_can_be_resumed_without_harm(small_run: Path, tmp_path: P
 @pytest.fixture
 def ranked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The splits that a conclusion ranks."""
-    from foretime.training import conclusion
+    from foretime.runs import finish as conclusion
 
     splits, evaluate_split = [], conclusion.evaluate_split
 
-    def note(model: object, dataset: object, split: str, *rest: object) -> object:
+    def note(model: object, graph: object, split: str, *rest: object) -> object:
         splits.append(split)
-        return evaluate_split(model, dataset, split, *rest)
+        return evaluate_split(model, graph, split, *rest)
 
     monkeypatch.setattr(conclusion, "evaluate_split", note)
     return splits
@@ -156,7 +156,7 @@ def test_a_damaged_report_is_made_anew(small_run: Path, tmp_path: Path, content:
     assert RunFolder(copy).report()["test"] == RunFolder(small_run).report()["test"]
 
 
-def test_a_folder_that_holds_a_run_is_not_overwritten(small_run: Path, small_graph: Dataset, small_config: Config):
+def test_a_folder_that_holds_a_run_is_not_overwritten(small_run: Path, small_graph: Graph, small_config: Config):
     with pytest.raises(RunError, match=r"already holds a run; go on with it by --resume"):
         train(small_graph, small_config, small_run)
 

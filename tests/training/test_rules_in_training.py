@@ -7,15 +7,16 @@ import pytest
 import torch
 
 from foretime.config import Config, RulesConfig, override
-from foretime.data.dataset import Dataset, read_dataset
-from foretime.data.world import generate, write
+from foretime.data.graph import Graph, read_graph
+from foretime.data.synthetic import generate, write
 from foretime.errors import ConfigError
-from foretime.predict import Predictor
+from foretime.inference.predictor import Predictor
 from foretime.rules.files import write_rules
 from foretime.rules.mining import mine
-from foretime.training import RunFolder, train
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import train
+from foretime.training.callbacks import Callback
 from foretime.training.guidance import rules_for
-from foretime.training.listeners import Listener
 from foretime.training.settings import complete_config
 from foretime.training.trainer import new_model
 from interruptions import check_resumes
@@ -31,17 +32,17 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     folder = tmp_path_factory.mktemp("world")
     write(generate(events=5000, seed=3), folder)
-    return read_dataset(folder)
+    return read_graph(folder)
 
 
 def settings(**changes: object) -> Config:
     return complete_config(override(Config(), {**SETTINGS, **changes}))
 
 
-def test_every_mined_rule_moves_a_gradient(world: Dataset):
+def test_every_mined_rule_moves_a_gradient(world: Graph):
     rules = mine(world, RulesConfig(window=5))
     assert len(rules) >= 5
     for row in range(len(rules)):
@@ -52,7 +53,7 @@ def test_every_mined_rule_moves_a_gradient(world: Dataset):
         assert all(moved[predicate] > 0 for predicate in {rule.head, *rule.body})
 
 
-def test_a_guided_run_keeps_its_rules_and_answers_with_them_in_place(world: Dataset, tmp_path: Path):
+def test_a_guided_run_keeps_its_rules_and_answers_with_them_in_place(world: Graph, tmp_path: Path):
     run = train(world, settings(), tmp_path / "run")
     rules = run.rules(world)
     assert rules is not None
@@ -63,7 +64,7 @@ def test_a_guided_run_keeps_its_rules_and_answers_with_them_in_place(world: Data
     assert not torch.equal(guide.transfer, new_model(settings(), world).event.guide.transfer)
 
 
-def test_rules_change_what_is_learned_and_a_weight_of_zero_leaves_them_out(world: Dataset, tmp_path: Path):
+def test_rules_change_what_is_learned_and_a_weight_of_zero_leaves_them_out(world: Graph, tmp_path: Path):
     guided = Predictor.open(train(world, settings(), tmp_path / "guided")).model
     plain = train(world, settings(**{"penalties.event_rules": 0.0}), tmp_path / "plain")
     unguided = Predictor.open(plain).model
@@ -72,14 +73,14 @@ def test_rules_change_what_is_learned_and_a_weight_of_zero_leaves_them_out(world
     assert torch.equal(guided.commonsense.predicates, unguided.commonsense.predicates)
 
 
-def test_rules_of_a_file_are_used_as_they_are_and_counted_where_they_have_no_measures(world: Dataset, tmp_path: Path):
+def test_rules_of_a_file_are_used_as_they_are_and_counted_where_they_have_no_measures(world: Graph, tmp_path: Path):
     mined = mine(world, RulesConfig(window=5)).take(slice(2))
     write_rules(tmp_path / "rules.txt", mined, world)
     by_hand = "Host a visit(y, x, t) <= Make a visit(x, y, t)"
     lines = [line for line in (tmp_path / "rules.txt").read_text().splitlines() if by_hand not in line]
     (tmp_path / "rules.txt").write_text("\n".join([*lines, by_hand]) + "\n")
     config = settings(**{"rules.file": str(tmp_path / "rules.txt")})
-    rules = rules_for(config, world, Listener())
+    rules = rules_for(config, world, Callback())
     counted = {rules.rule(row): rules.confidence[row] for row in range(len(rules))}
     everything = mine(world, RulesConfig(window=5))
     expected = {everything.rule(row): everything.confidence[row] for row in range(len(everything))}
@@ -94,18 +95,18 @@ def test_rules_of_a_file_are_used_as_they_are_and_counted_where_they_have_no_mea
         ("# nothing\n", r"no temporal rule reaches the thresholds|no rule"),
     ],
 )
-def test_rules_that_cannot_guide_are_an_error(world: Dataset, tmp_path: Path, text: str, message: str):
+def test_rules_that_cannot_guide_are_an_error(world: Graph, tmp_path: Path, text: str, message: str):
     (tmp_path / "rules.txt").write_text(text)
     with pytest.raises(ConfigError, match=message):
-        rules_for(settings(**{"rules.file": str(tmp_path / "rules.txt")}), world, Listener())
+        rules_for(settings(**{"rules.file": str(tmp_path / "rules.txt")}), world, Callback())
 
 
-def test_a_model_that_takes_no_rules_mines_none(world: Dataset):
+def test_a_model_that_takes_no_rules_mines_none(world: Graph):
     config = complete_config(override(Config(), {"model.name": "tntcomplex", "model.rank": 4}))
-    assert rules_for(config, world, Listener()) is None
+    assert rules_for(config, world, Callback()) is None
 
 
-def test_a_resumed_guided_run_is_the_same_bit_for_bit(world: Dataset, tmp_path: Path):
+def test_a_resumed_guided_run_is_the_same_bit_for_bit(world: Graph, tmp_path: Path):
     config = settings(**{"training.batch_size": 2000})
     broken = check_resumes(world, config, tmp_path, stops=(0, 1))
     assert RunFolder(broken).rules_file.exists()

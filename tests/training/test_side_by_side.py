@@ -14,18 +14,20 @@ import pytest
 import torch
 
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset
+from foretime.data.graph import Graph
 from foretime.errors import ForetimeError, Interrupted, RunError
-from foretime.training import Listener, RunFolder, create_run, resume, train
+from foretime.runs.folder import RunFolder
+from foretime.runs.jobs import Job, jobs_left, jobs_of
+from foretime.runs.life import create_run, resume, train
+from foretime.runs.parallel import Worker, threads_of_each
+from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import read_progress
-from foretime.training.side_by_side import Worker, threads_of_each
-from foretime.training.stages import Stage, stages_left, stages_of
 from interruptions import StopAfter, bytes_of
 
 TWO_STAGES = {
-    "training.members": 2, "training.epochs": 2, "training.threads": 1, "model.rank": 4,
-    "combiner.use": True, "combiner.fit": "refit", "combiner.folds": 3, "combiner.top": 5, "combiner.trees": 8,
-    "combiner.leaves": 5, "combiner.leaf_candidates": 4,
+    "training.ensemble_size": 2, "training.epochs": 2, "training.threads": 1, "model.rank": 4,
+    "reranker.use": True, "reranker.fit": "refit", "reranker.folds": 3, "reranker.top": 5, "reranker.trees": 8,
+    "reranker.leaves": 5, "reranker.leaf_candidates": 4,
 }  # fmt: skip
 FOLDERS = ("", "member-1", "fold-0", "fold-0/member-1")
 
@@ -36,18 +38,18 @@ def config(small_config: Config) -> Config:
 
 
 @pytest.fixture(scope="module")
-def one_by_one(small_graph: Dataset, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def one_by_one(small_graph: Graph, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return train(small_graph, config, tmp_path_factory.mktemp("one") / "run")
 
 
 def assert_same(run: RunFolder, other: RunFolder) -> None:
     for folder in FOLDERS:
         assert bytes_of(run.path / folder) == bytes_of(other.path / folder)
-    assert run.combiner_file.read_text() == other.combiner_file.read_text()
+    assert run.reranker_file.read_text() == other.reranker_file.read_text()
     assert run.report()["test"] == other.report()["test"]
 
 
-class Hearing(Listener):
+class Hearing(Callback):
     def __init__(self) -> None:
         self.records: list[dict[str, object]] = []
         self.steps = self.ended = 0
@@ -64,25 +66,25 @@ class Hearing(Listener):
 
 def test_every_training_of_a_run_has_a_name_and_a_folder(config: Config, tmp_path: Path):
     run = RunFolder(tmp_path)
-    assert [stage.name for stage in stages_of(config)] == ["", "member 2", "part 1", "part 1, member 2"]
-    assert [stage.folder(run).path for stage in stages_of(config)] == [tmp_path / folder for folder in FOLDERS]
-    assert stages_of(override(config, {"combiner.use": False, "training.members": 1})) == [Stage(None, 0)]
-    several = {"combiner.fit": "out-of-fold", "combiner.parts": 2, "training.members": 1}
-    assert [stage.part for stage in stages_of(override(config, several))] == [None, 0, 1]
+    assert [stage.name for stage in jobs_of(config)] == ["", "member 2", "part 1", "part 1, member 2"]
+    assert [stage.folder(run).path for stage in jobs_of(config)] == [tmp_path / folder for folder in FOLDERS]
+    assert jobs_of(override(config, {"reranker.use": False, "training.ensemble_size": 1})) == [Job(None, 0)]
+    several = {"reranker.fit": "out-of-fold", "reranker.parts": 2, "training.ensemble_size": 1}
+    assert [stage.part for stage in jobs_of(override(config, several))] == [None, 0, 1]
 
 
-def test_side_by_side_is_one_by_one(small_graph: Dataset, config: Config, one_by_one: RunFolder, tmp_path: Path):
+def test_side_by_side_is_one_by_one(small_graph: Graph, config: Config, one_by_one: RunFolder, tmp_path: Path):
     heard = Hearing()
     run = train(small_graph, config, tmp_path / "run", heard, jobs=3)
     assert_same(run, one_by_one)
     assert {(record["stage"], record["epoch"]) for record in heard.records} == {
-        (stage.name, epoch) for stage in stages_of(config) for epoch in (1, 2)
+        (stage.name, epoch) for stage in jobs_of(config) for epoch in (1, 2)
     }
     assert heard.ended == 1
 
 
 def test_stopping_side_by_side_changes_nothing(
-    small_graph: Dataset, config: Config, one_by_one: RunFolder, tmp_path: Path
+    small_graph: Graph, config: Config, one_by_one: RunFolder, tmp_path: Path
 ):
     run, said = create_run(small_graph, config, tmp_path / "run"), []
     while not run.report_file.exists():
@@ -95,17 +97,17 @@ def test_stopping_side_by_side_changes_nothing(
 
 
 def test_what_was_begun_one_by_one_goes_on_side_by_side(
-    small_graph: Dataset, config: Config, one_by_one: RunFolder, tmp_path: Path
+    small_graph: Graph, config: Config, one_by_one: RunFolder, tmp_path: Path
 ):
     run = create_run(small_graph, config, tmp_path / "run")
     with pytest.raises(Interrupted):
         resume(run.path, StopAfter(6))
-    assert len(stages_left(run, config)) > 1
+    assert len(jobs_left(run, config)) > 1
     assert_same(resume(run.path, jobs=2), one_by_one)
 
 
-def test_a_training_that_fails_is_told_by_its_name(small_graph: Dataset, config: Config, tmp_path: Path):
-    wild = override(config, {"training.learning_rate": 1e30, "combiner.use": False, "training.optimizer": "adam"})
+def test_a_training_that_fails_is_told_by_its_name(small_graph: Graph, config: Config, tmp_path: Path):
+    wild = override(config, {"training.learning_rate": 1e30, "reranker.use": False, "training.optimizer": "adam"})
     run = create_run(small_graph, wild, tmp_path / "run")
     with pytest.raises(ForetimeError, match=r"^(the first stage|member 2): the loss is no longer a number"):
         resume(run.path, jobs=2)
@@ -115,12 +117,12 @@ def test_a_training_that_fails_is_told_by_its_name(small_graph: Dataset, config:
 def test_threads_are_shared_and_do_not_depend_on_what_is_left(config: Config):
     four = override(config, {"training.threads": 4})
     assert [threads_of_each(four, jobs) for jobs in (1, 2, 3, 4, 9)] == [4, 2, 1, 1, 1]
-    assert threads_of_each(override(four, {"combiner.use": False}), 9) == 2
+    assert threads_of_each(override(four, {"reranker.use": False}), 9) == 2
     assert threads_of_each(config, 2) == 1
 
 
-def test_one_training_that_is_left_needs_no_process(small_graph: Dataset, config: Config, tmp_path: Path):
-    one, heard = override(config, {"combiner.use": False, "training.members": 1}), Hearing()
+def test_one_training_that_is_left_needs_no_process(small_graph: Graph, config: Config, tmp_path: Path):
+    one, heard = override(config, {"reranker.use": False, "training.ensemble_size": 1}), Hearing()
     train(small_graph, one, tmp_path / "run", heard, jobs=4)
     assert [(record["stage"], record["epoch"]) for record in heard.records] == [("", 1), ("", 2)]
     assert heard.steps > 2
@@ -158,7 +160,7 @@ in_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="lo
 
 
 @in_proc
-def test_a_training_that_is_killed_is_told(small_graph: Dataset, config: Config, tmp_path: Path):
+def test_a_training_that_is_killed_is_told(small_graph: Graph, config: Config, tmp_path: Path):
     run = create_run(small_graph, override(config, {"training.epochs": 200}), tmp_path / "run")
     with pytest.raises(RunError, match=rf"was killed by signal 9, .* --resume {run.path}, with fewer --jobs"):
         resume(run.path, Killing(run), jobs=2)
@@ -167,7 +169,7 @@ def test_a_training_that_is_killed_is_told(small_graph: Dataset, config: Config,
 
 
 @pytest.fixture
-def endless(small_graph: Dataset, config: Config, tmp_path: Path) -> RunFolder:
+def endless(small_graph: Graph, config: Config, tmp_path: Path) -> RunFolder:
     """A run whose epochs take long: every question is a step of its own."""
     changes = {"training.epochs": 1000, "training.valid_every": 1000, "training.batch_size": 1, "model.rank": 2000}
     run = create_run(small_graph, override(config, changes), tmp_path / "run")
@@ -177,7 +179,7 @@ def endless(small_graph: Dataset, config: Config, tmp_path: Path) -> RunFolder:
 @in_proc
 def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
     heard: queue.Queue = queue.Queue()
-    worker = Worker(endless, Stage(None, 0), 1, heard)
+    worker = Worker(endless, Job(None, 0), 1, heard)
     assert within(60, lambda: trains(endless))
     time.sleep(0.3)
     worker.stop()
@@ -206,7 +208,7 @@ def test_what_others_print_is_handed_on(endless: RunFolder, monkeypatch, capsys)
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda words, **more: start([words[0], "-c", program], **more))
     heard: queue.Queue = queue.Queue()
-    worker = Worker(endless, Stage(0, 1), 1, heard)
+    worker = Worker(endless, Job(0, 1), 1, heard)
     assert heard.get(timeout=30) == (worker, {"epoch": 1, "stage": "part 1, member 2"})
     assert heard.get(timeout=30) == (worker, None)
     assert capsys.readouterr().err == "hello\n5\n\ufffd\n"
@@ -220,7 +222,7 @@ def workers(run: RunFolder) -> list[int]:
             words = file.read_text().split("\0")
         except OSError:  # it has just ended
             continue
-        if "foretime.training.worker" in words and str(run.path) in words:
+        if "foretime.runs.worker" in words and str(run.path) in words:
             found.append(int(file.parent.name))
     return found
 

@@ -5,17 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from foretime.bench.rows import row_of_finished
-from foretime.bench.running import summary
 from foretime.config import Config, override
-from foretime.data.dataset import Dataset
-from foretime.training import Interrupted, Listener, RunFolder, create_run, resume, train
-from foretime.training.listeners import Plan
+from foretime.data.graph import Graph
+from foretime.errors import Interrupted
+from foretime.experiments.bench.rows import row_of_finished
+from foretime.experiments.bench.running import summary
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import create_run, resume, train
+from foretime.training.callbacks import Callback, Plan
 from interruptions import StopAfter, bytes_of
 
 
 @pytest.fixture(scope="module")
-def graph(small_graph: Dataset) -> Dataset:
+def graph(small_graph: Graph) -> Graph:
     return replace(small_graph, valid=small_graph.valid.take(slice(0)))
 
 
@@ -24,7 +26,7 @@ def config(small_config: Config) -> Config:
     return override(small_config, {"training.epochs": 5, "training.valid_every": 1, "training.patience": 1})
 
 
-class Hearing(Listener):
+class Hearing(Callback):
     def __init__(self) -> None:
         self.plans: list[Plan] = []
         self.stages: list[str] = []
@@ -32,23 +34,23 @@ class Hearing(Listener):
     def begin(self, plan: Plan) -> None:
         self.plans.append(plan)
 
-    def stage(self, text: str) -> None:
+    def announce(self, text: str) -> None:
         self.stages.append(text)
 
 
 @pytest.fixture(scope="module")
-def whole(graph: Dataset, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def whole(graph: Graph, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return train(graph, config, tmp_path_factory.mktemp("run") / "whole")
 
 
-def test_the_trace_says_nothing_of_valid(graph: Dataset, whole: RunFolder):
+def test_the_trace_says_nothing_of_valid(graph: Graph, whole: RunFolder):
     assert len(graph.valid) == 0
     assert [(line["epoch"], "valid_mrr" in line) for line in whole.trace()] == [(n, False) for n in range(1, 6)]
     report = whole.report()
     assert (report["best_epoch"], report["epochs"], "valid" in report) == (5, 5, False)
 
 
-def test_a_resumed_training_knows_no_figure_of_valid(graph: Dataset, config: Config, whole: RunFolder, tmp_path: Path):
+def test_a_resumed_training_knows_no_figure_of_valid(graph: Graph, config: Config, whole: RunFolder, tmp_path: Path):
     run, heard = create_run(graph, config, tmp_path / "run"), Hearing()
     with pytest.raises(Interrupted):
         resume(run.path, StopAfter(25))

@@ -9,7 +9,6 @@ import typer
 from typer.core import TyperGroup
 
 from foretime import __version__
-from foretime.caller import tell_fault
 from foretime.cli.bench import bench_app
 from foretime.cli.bench_audit import audit
 from foretime.cli.compare import compare
@@ -26,6 +25,7 @@ from foretime.cli.serve import serve
 from foretime.cli.train import train
 from foretime.cli.tune import tune
 from foretime.errors import ForetimeError, Interrupted
+from foretime.runs.caller import tell_fault
 
 STOPPED = 130
 """The exit code of what Ctrl-C has stopped, as shells have it."""

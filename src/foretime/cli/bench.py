@@ -11,9 +11,9 @@ import typer
 from foretime.errors import DataError
 
 if TYPE_CHECKING:
-    from foretime.bench.declared import BenchList
-    from foretime.bench.rows import Row
-    from foretime.bench.running import Standing
+    from foretime.experiments.bench.declared import BenchList
+    from foretime.experiments.bench.rows import Row
+    from foretime.experiments.bench.running import Standing
 
 bench_app = typer.Typer(
     help="Run declared lists of trainings, and set them beside published figures.", no_args_is_help=True
@@ -41,7 +41,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Train what is left of a list, one run after the other; call again to go on."""
-    from foretime.bench.running import run_list, standings
+    from foretime.experiments.bench.running import run_list, standings
 
     bench = _read(runs, only, seconds_per_run, seconds_in_all, threads)
     run_list(bench, lambda text: typer.echo(text, err=True))
@@ -54,7 +54,7 @@ def run(
 @bench_app.command()
 def status(runs: RunList, only: Only = None, as_json: AsJson = False) -> None:
     """Say how each run of a list stands."""
-    from foretime.bench.running import standings
+    from foretime.experiments.bench.running import standings
 
     bench = _read(runs, only)
     _report(bench, standings(bench), as_json)
@@ -67,8 +67,8 @@ def page(
     plot: Annotated[bool, typer.Option(help="Draw MRR against training time beside the page.")] = True,
 ) -> None:
     """Write the page that sets results beside the figures that the paper prints."""
-    from foretime.bench.page import write_page
-    from foretime.bench.rows import read_rows
+    from foretime.experiments.bench.page import write_page
+    from foretime.experiments.bench.rows import read_rows
 
     if not results.is_file():
         raise DataError(f"{results}: no such file of results; foretime bench run makes one")
@@ -86,9 +86,9 @@ def add(
     variant: Annotated[str, typer.Option(help="What they are of their model, as -TIS.")] = "",
 ) -> None:
     """Put finished runs that no list has made among the results."""
-    from foretime.bench.rows import add_finished
-    from foretime.bench.running import summary
-    from foretime.training import RunFolder
+    from foretime.experiments.bench.rows import add_finished
+    from foretime.experiments.bench.running import summary
+    from foretime.runs.folder import RunFolder
 
     for row, old in add_finished(results, [RunFolder.open(folder) for folder in runs], name, variant):
         instead = f"; in the place of one with the configuration {old['config_hash']}" if old else ""
@@ -104,7 +104,7 @@ def _read(
 ) -> BenchList:
     from dataclasses import replace
 
-    from foretime.bench.declared import read_list
+    from foretime.experiments.bench.declared import read_list
 
     bench = read_list(runs, only, threads)
     return replace(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from foretime.bench.audit import Audit
+    from foretime.experiments.bench.audit import Audit
 
 
 def audit(
@@ -20,8 +20,8 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Count the test split of an LCGE run by Eq. 15, and as the code released with the paper counts it."""
-    from foretime.bench.audit import audit as audit_run
-    from foretime.bench.audit_page import around_marks, put_between_marks
+    from foretime.experiments.bench.audit import audit as audit_run
+    from foretime.experiments.bench.audit_page import around_marks, put_between_marks
     from foretime.files import write_json
 
     if page is not None:
@@ -53,7 +53,7 @@ def _print(result: Audit) -> None:
     console.print(table)
     console.print(
         f"{result.split} of {result.data}, {result.questions:,} questions, λ = {result.commonsense_weight:g}; "
-        "first: candidates that have no rival before them, a mean over questions (1 in any list)",
+        "first: candidates that have no competitor before them, a mean over questions (1 in any list)",
         markup=False,
         soft_wrap=True,
     )

@@ -12,7 +12,8 @@ from foretime.cli.evaluate import FilterChoice, SplitName
 from foretime.errors import ConfigError
 
 if TYPE_CHECKING:
-    from foretime.comparing import Asked, Comparison, Difference, Group
+    from foretime.evaluation.comparison import Comparison, Difference, Group
+    from foretime.evaluation.ranked_questions import Asked
 
 
 def compare(
@@ -30,14 +31,16 @@ def compare(
     """Compare two runs question by question: how much better is the second, and how sure is that."""
     if out is not None and out.suffix != ".csv":
         raise ConfigError(f"{out}: questions are written as .csv; name such a file")
-    from foretime import comparing
+    from foretime.evaluation.comparison import compare as compare_runs
+    from foretime.evaluation.ranked_questions import write_asked
+    from foretime.inference.ranked_runs import rank_both
 
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)  # ranking takes its time: not after it
-    runs = comparing.rank_both(first, second, split.value, filter_name.value if filter_name else None)
-    result = comparing.compare(*runs, top=top, resamples=resamples)
+    runs = rank_both(first, second, split.value, filter_name.value if filter_name else None)
+    result = compare_runs(*runs, top=top, resamples=resamples)
     if out is not None:
-        count = comparing.write_asked(out, *runs)
+        count = write_asked(out, *runs)
         typer.echo(f"{count:,} questions written to {out}", err=True)
     if as_json:
         typer.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2))

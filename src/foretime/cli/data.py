@@ -109,10 +109,10 @@ def split(  # noqa: PLR0913, each is a flag
 
 
 def _summarise(graph: str, settings: dict[str, object]) -> Summary:
-    from foretime.data.dataset import read_dataset
+    from foretime.data.graph import read_graph
     from foretime.data.summary import describe as summarise
 
-    return summarise(read_dataset(graph, data_config(settings)))
+    return summarise(read_graph(graph, data_config(settings)))
 
 
 def _print_summary(summary: Summary) -> None:

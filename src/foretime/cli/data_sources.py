@@ -52,7 +52,7 @@ def world(
     ] = None,
 ) -> None:
     """Generate a world of states, people and groups, with temporal rules of known confidence planted in it."""
-    from foretime.data.world import generate, write
+    from foretime.data.synthetic import generate, write
 
     made = generate(events, seed, days=days)
     write(made, out)

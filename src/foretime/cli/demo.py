@@ -14,7 +14,7 @@ SETTINGS = {
     "model.rank": 50,
     "evidence.use": True,
     "evidence.epochs": 4,
-    "combiner.use": True,
+    "reranker.use": True,
     "training.epochs": 12,
     "training.valid_every": 4,
     "training.batch_size": 500,
@@ -31,9 +31,10 @@ def demo(
     from foretime.cli.tables import error_console
     from foretime.cli.train import print_outcome
     from foretime.config import Config, override
-    from foretime.data.dataset import read_dataset
-    from foretime.data.world import generate, write
-    from foretime.training import RunFolder, create_run, resume
+    from foretime.data.graph import read_graph
+    from foretime.data.synthetic import generate, write
+    from foretime.runs.folder import RunFolder
+    from foretime.runs.life import create_run, resume
 
     world, run = folder / "world", folder / "run"
     if (run / "config.toml").exists():
@@ -46,7 +47,7 @@ def demo(
         error_console.print(f"1. a world of {events:,} events in {world}", markup=False)
         write(generate(events=events, seed=seed), world)
         error_console.print(f"2. LCGE and grounded rules are trained on it in {run}", markup=False)
-        create_run(read_dataset(world, config.data), config, run)
+        create_run(read_graph(world, config.data), config, run)
     finished = resume(run, TerminalProgress()) if not (run / "report.json").exists() else RunFolder.open(run)
     error_console.print("3. what it reached, by a ranking against all entities")
     print_outcome(finished)
@@ -56,10 +57,10 @@ def demo(
 def _check_same(run: Path, events: int | None, seed: int | None) -> None:
     """Raise `RunError` if a flag says something else than what the run was made with."""
     from foretime.errors import RunError
-    from foretime.training import RunFolder
+    from foretime.runs.folder import RunFolder
 
     folder = RunFolder.open(run)
-    facts, seed_used = len(folder.dataset().known()), folder.config().training.seed
+    facts, seed_used = len(folder.graph().facts()), folder.config().training.seed
     if events not in (None, facts) or seed not in (None, seed_used):
         raise RunError(
             f"{run} was made with --events {facts} --seed {seed_used}; leave the flags out to see it again, "
@@ -70,11 +71,11 @@ def _check_same(run: Path, events: int | None, seed: int | None) -> None:
 def _ask(run: Path) -> None:
     """Answer the question of a test fact whose answer the model sees only here, say why, and say what to try next."""
     from foretime.cli.tables import error_console, print_answers
-    from foretime.explain import Explainer
+    from foretime.inference.explainer import Explainer
 
     explainer = Explainer.open(run)
     predictor = explainer.predictor
-    graph = predictor.dataset
+    graph = predictor.graph
     subject, predicate, time = (
         graph.entities.name(int(graph.test.subject[0])),
         graph.predicates.name(int(graph.test.predicate[0])),
@@ -87,11 +88,11 @@ def _ask(run: Path) -> None:
     error_console.print("5. why the first of them", markup=False)
     why = explainer.explain(subject=subject, predicate=predicate, object=answers[0].name, time=time, top=2)
     typer.echo(why.to_text(2))
-    rival = truth if answers[0].name != truth else answers[1].name
+    competitor = truth if answers[0].name != truth else answers[1].name
     error_console.print("try next:")
     for command in (
         ("predict", run, "--subject", subject, "--predicate", predicate, "--time", time, "--why", "2"),
-        ("explain", run, "--subject", subject, "--predicate", predicate, "--time", time, "--against", rival),
+        ("explain", run, "--subject", subject, "--predicate", predicate, "--time", time, "--against", competitor),
         ("predict", run, "--subject", subject, "--object", truth, "--time", time),
         ("predict", run, "--subject", subject, "--predicate", predicate, "--object", truth),
         ("evaluate", run, "--split", "test"),

@@ -39,16 +39,16 @@ def evaluate(
 ) -> None:
     """Rank the facts of a split with the best weights of a run."""
     from foretime.cli import tables
-    from foretime.predict import Predictor
-    from foretime.training import RunFolder
-    from foretime.training.conclusion import evaluate_split
+    from foretime.inference.predictor import Predictor
+    from foretime.runs.finish import evaluate_split
+    from foretime.runs.folder import RunFolder
 
     folder = RunFolder.open(run)
     predictor = Predictor.open(folder)
-    if len(predictor.dataset.split(split.value)) == 0:
+    if len(predictor.graph.facts(split.value)) == 0:
         raise DataError(f"{run}: its graph has no {split.value} facts; choose another --split")
     chosen = filter_name.value if filter_name else folder.config().training.filter
-    report = evaluate_split(predictor.judge, predictor.dataset, split.value, chosen, predictor.temperatures)
+    report = evaluate_split(predictor.scorer, predictor.graph, split.value, chosen, predictor.temperatures)
     if as_json:
         typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
         return

@@ -20,8 +20,8 @@ class FormatChoice(StrEnum):
     markdown = "markdown"
 
 
-class PieceChoice(StrEnum):
-    """Which piece of a whole fact is the answer."""
+class SlotChoice(StrEnum):
+    """Which slot of a whole fact is the answer."""
 
     subject = "subject"
     predicate = "predicate"
@@ -38,7 +38,7 @@ def explain(  # noqa: PLR0913, each is a flag
     start: Annotated[str | None, typer.Option(help="When it began, in a graph of intervals.")] = None,
     end: Annotated[str | None, typer.Option(help="When it ended, in a graph of intervals.")] = None,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
-    piece: Annotated[PieceChoice, typer.Option(help="The answer, where nothing is left out.")] = PieceChoice.object,
+    slot: Annotated[SlotChoice, typer.Option(help="The answer, where nothing is left out.")] = SlotChoice.object,
     known: Annotated[KnownChoice, typer.Option(help="Whether the best answer may be known.")] = KnownChoice.mark,
     top: Annotated[int, typer.Option("--top", "-n", help="How many reasons.", min=1)] = 10,
     format_: Annotated[FormatChoice, typer.Option("--format", help="How it is written.")] = FormatChoice.text,
@@ -48,16 +48,16 @@ def explain(  # noqa: PLR0913, each is a flag
 
     Give subject, predicate, object and time. If one of them is left out, the best answer for it is explained.
     """
-    from foretime.predict import Question
+    from foretime.inference.predictor import Question
 
     question = Question(subject, predicate, object_, time, start, end)
     if None in (subject, predicate, object_) or (time, start, end) == (None, None, None):
-        question.open_piece()  # a question that cannot be asked should not wait for the model
-    from foretime.explain import Explainer
+        question.target()  # a question that cannot be asked should not wait for the model
+    from foretime.inference.explainer import Explainer
 
     explanation = Explainer.open(run).explain(
         subject=subject, predicate=predicate, object=object_, time=time, start=start, end=end,
-        rival=against, piece=piece.value, known=known.value, top=top,
+        competitor=against, slot=slot.value, known=known.value, top=top,
     )  # fmt: skip
     if as_json or format_ is FormatChoice.json:
         typer.echo(json.dumps(explanation.to_dict(top), ensure_ascii=False, indent=2))

@@ -13,7 +13,7 @@ from foretime.cli.rule_options import (
     BestPatternOnly,
     Confidence,
     Counting,
-    Graph,
+    GraphSource,
     HeadCoverage,
     Splits,
     StaticConfidence,
@@ -39,7 +39,7 @@ TOP = 20
 
 
 def mine(  # noqa: PLR0913, each is a flag
-    graph: Graph,
+    graph: GraphSource,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the rules go (.txt, .rules, .jsonl, .parquet).")
     ] = None,
@@ -79,11 +79,11 @@ def mine(  # noqa: PLR0913, each is a flag
     with mining_progress() as progress:
         from foretime.rules.mining import mine as mine_rules
 
-        dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-        rules = mine_rules(dataset, config, progress)
+        loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
+        rules = mine_rules(loaded, config, progress)
         if out is not None:
-            write_rules(out, rules, dataset)
-    _report(NamedRules(rules, dataset.predicates), dataset.name, out, as_json)
+            write_rules(out, rules, loaded)
+    _report(NamedRules(rules, loaded.predicates), loaded.name, out, as_json)
 
 
 def _report(named: NamedRules, name: str, out: Path | None, as_json: bool) -> None:

@@ -12,8 +12,8 @@ import typer
 from foretime.errors import QuestionError
 
 if TYPE_CHECKING:
-    from foretime.explain import Explainer
-    from foretime.predict import Predictor
+    from foretime.inference.explainer import Explainer
+    from foretime.inference.predictor import Predictor
 
 
 class KnownChoice(StrEnum):
@@ -42,7 +42,7 @@ def predict(  # noqa: PLR0913, each is a flag
 
     Without --time, the question is «when».
     """
-    from foretime.predict import Predictor, Question
+    from foretime.inference.predictor import Predictor, Question
 
     question = Question(subject, predicate, object_, time, start, end)
     if (questions is None) != (out is None):
@@ -50,16 +50,16 @@ def predict(  # noqa: PLR0913, each is a flag
     if questions is not None and question != Question():
         raise QuestionError("ask either by --questions, or by --subject, --predicate, --object and --time")
     if questions is None:
-        question.open_piece()  # a question that cannot be asked should not wait for the model
+        question.target()  # a question that cannot be asked should not wait for the model
     predictor = Predictor.open(run)
     explainer = _explainer(predictor) if why else None
     if questions is not None and out is not None:
-        from foretime.questions import answer_file
+        from foretime.inference.questions import answer_file
 
         count = answer_file(predictor, questions, out, top, known.value, why)
         typer.echo(f"{count:,} questions answered in {out}", err=True)
         return
-    if question.open_piece() == "time" and not predictor.model.uses_time:
+    if question.target() == "time" and not predictor.model.uses_time:
         typer.echo("this model knows no time: all steps are equally likely, and their order means nothing", err=True)
     answers = predictor.complete_many([question], top, known.value)[0]
     reasons = [explainer.reasons_for(question, answer, why) for answer in answers] if explainer else []
@@ -71,12 +71,12 @@ def predict(  # noqa: PLR0913, each is a flag
         return
     from foretime.cli.tables import print_answers
 
-    print_answers(_sentence(question, question.open_piece()), answers, reasons)
+    print_answers(_sentence(question, question.target()), answers, reasons)
 
 
 def _explainer(predictor: Predictor) -> Explainer:
     """Return the explainer of a run; if it has little to say, that is said."""
-    from foretime.explain import Explainer
+    from foretime.inference.explainer import Explainer
 
     explainer = Explainer(predictor)
     if explainer.note:
@@ -84,7 +84,7 @@ def _explainer(predictor: Predictor) -> Explainer:
     return explainer
 
 
-def _sentence(question: object, piece: str) -> str:
+def _sentence(question: object, slot: str) -> str:
     values = {name: getattr(question, name) for name in ("subject", "predicate", "object", "time", "start", "end")}
-    values[piece] = "?"
+    values[slot] = "?"
     return "(" + ", ".join(str(value) for value in values.values() if value is not None) + ")"

@@ -10,16 +10,16 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from foretime.caller import caller_is_gone
 from foretime.cli.tables import error_console as console
-from foretime.training.listeners import Listener, Plan
+from foretime.runs.caller import caller_is_gone
+from foretime.training.callbacks import Callback, Plan
 
 STANDARD_ERROR = 2
 CLEAR_LINE = "\r\x1b[2K"
 """What takes the bar off its line of a terminal; it comes again on the next one."""
 
 
-class TerminalProgress(Listener):
+class TerminalProgress(Callback):
     """Shows loss, speed, time left and the last MRR on valid; Ctrl-C or SIGTERM stop training after a step."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class TerminalProgress(Listener):
                 soft_wrap=True,
             )
 
-    def stage(self, text: str) -> None:
+    def announce(self, text: str) -> None:
         """Say what begins."""
         if self._task is None:
             console.print(f"{text} …")

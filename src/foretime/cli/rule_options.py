@@ -16,7 +16,7 @@ from foretime.cli.reading_options import data_config
 
 if TYPE_CHECKING:
     from foretime.config import RulesConfig
-    from foretime.data.dataset import Dataset
+    from foretime.data.graph import Graph
     from foretime.rules.files import NamedRules
     from foretime.rules.temporal import Progress
     from foretime.rules.text import WrittenRule
@@ -29,7 +29,7 @@ class CountingChoice(StrEnum):
     literal = "literal"
 
 
-Graph = Annotated[
+GraphSource = Annotated[
     str, typer.Argument(help="A folder of splits, a file of events, or the folder of a run.", show_default=False)
 ]
 RuleFile = Annotated[Path, typer.Argument(help="A file of rules (.txt, .rules, .jsonl, .parquet).", show_default=False)]
@@ -62,13 +62,13 @@ def rules_config(**settings: Any) -> RulesConfig:
     return check_section(RulesConfig, given, "", "rules.")
 
 
-def read_graph(graph: str, settings: dict[str, Any]) -> Dataset:
+def read_graph(graph: str, settings: dict[str, Any]) -> Graph:
     """Return a graph that is read from files, or the one that the folder of a run holds."""
-    from foretime.data.dataset import GRAPH, Dataset, read_dataset
+    from foretime.data.graph import GRAPH, Graph, read_graph
 
     if (Path(graph) / GRAPH).is_file():
-        return Dataset.load(graph)
-    return read_dataset(graph, data_config(settings))
+        return Graph.load(graph)
+    return read_graph(graph, data_config(settings))
 
 
 def read_source(source: Path) -> NamedRules:

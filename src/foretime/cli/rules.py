@@ -167,11 +167,11 @@ def _mined(graph: Path, mining: dict[str, Any], reading: dict[str, Any]) -> Name
     from foretime.rules.files import NamedRules
 
     config = rules_config(**mining)
-    dataset = read_graph(str(graph), reading)
+    loaded = read_graph(str(graph), reading)
     with mining_progress() as progress:
         from foretime.rules.mining import mine
 
-        return NamedRules(mine(dataset, config, progress), dataset.predicates)
+        return NamedRules(mine(loaded, config, progress), loaded.predicates)
 
 
 def _check_unused(mining: dict[str, Any], reading: dict[str, Any]) -> None:

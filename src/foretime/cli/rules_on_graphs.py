@@ -13,7 +13,7 @@ from foretime.cli.rule_options import (
     AsJson,
     Confidence,
     Counting,
-    Graph,
+    GraphSource,
     HeadCoverage,
     RuleFile,
     Splits,
@@ -28,7 +28,7 @@ from foretime.cli.rule_options import (
 from foretime.errors import DataError
 
 if TYPE_CHECKING:
-    from foretime.data.dataset import Dataset
+    from foretime.data.graph import Graph
     from foretime.rules.grounding import Grounding
     from foretime.rules.rule import Rule, RuleTable
     from foretime.rules.text import Measures
@@ -43,7 +43,7 @@ class Miner(StrEnum):
 
 def check(  # noqa: PLR0913, each is a flag
     file: RuleFile,
-    graph: Graph,
+    graph: GraphSource,
     window: Window = None,
     counting: Counting = None,
     splits: Splits = None,
@@ -64,18 +64,18 @@ def check(  # noqa: PLR0913, each is a flag
     config = rules_config(window=window, counting=counting, splits=splits)
     if out is not None:
         check_ending(out)
-    dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-    given = read_rules(file, dataset)
-    counted = recount(given, dataset, config)
+    loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
+    given = read_rules(file, loaded)
+    counted = recount(given, loaded, config)
     if out is not None:
-        write_rules(out, counted, dataset)
-    rows = _checked(given, counted, dataset)
+        write_rules(out, counted, loaded)
+    rows = _checked(given, counted, loaded)
     _print_checked(rows, as_json)
     if strict and any(row["differs"] for row in rows):
         raise typer.Exit(1)
 
 
-def _checked(given: RuleTable, counted: RuleTable, dataset: Dataset) -> list[dict[str, Any]]:
+def _checked(given: RuleTable, counted: RuleTable, loaded: Graph) -> list[dict[str, Any]]:
     """Return each rule with what was given and what was counted; what was not given does not differ."""
     from foretime.rules.text import measures_of, written
 
@@ -84,7 +84,7 @@ def _checked(given: RuleTable, counted: RuleTable, dataset: Dataset) -> list[dic
         before, after = measures_of(given, row), measures_of(counted, row)
         rows.append(
             {
-                "rule": written(rule, dataset.predicates).statement,
+                "rule": written(rule, loaded.predicates).statement,
                 "given": str(before).strip("[]"),
                 "counted": str(after).strip("[]"),
                 "differs": not (_same_confidence(before, after) and _same_coverage(before, after)),
@@ -127,7 +127,7 @@ def _print_checked(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 def example(  # noqa: PLR0913, each is a flag
     file: RuleFile,
-    graph: Graph,
+    graph: GraphSource,
     rule: Annotated[str, typer.Option(help="The number of a rule in the file, or a rule as text.")] = "1",
     count: Annotated[int, typer.Option("--count", "-n", help="How many examples.", min=1)] = 5,
     misses: Annotated[bool, typer.Option("--misses", help="Bodies whose head did not come.")] = False,
@@ -147,11 +147,11 @@ def example(  # noqa: PLR0913, each is a flag
     from foretime.rules.text import written
 
     config = rules_config(window=window, splits=splits)
-    dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-    chosen = _chosen(file, rule, dataset)
-    facts = facts_of(dataset, config)
-    found = examples(chosen, dataset, temporal_settings(config), count, misses, facts)
-    statement = written(chosen, dataset.predicates).statement
+    loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
+    chosen = _chosen(file, rule, loaded)
+    facts = facts_of(loaded, config)
+    found = examples(chosen, loaded, temporal_settings(config), count, misses, facts)
+    statement = written(chosen, loaded.predicates).statement
     if as_json:
         shown = [[event._asdict() for event in grounding.events] for grounding in found]
         print_json({"rule": statement, "holds": not misses, "examples": shown})
@@ -159,17 +159,17 @@ def example(  # noqa: PLR0913, each is a flag
     _print_examples(statement, found, misses)
 
 
-def _chosen(file: Path, rule: str, dataset: Dataset) -> Rule:
+def _chosen(file: Path, rule: str, loaded: Graph) -> Rule:
     """Return the rule that a number in the file or a text names."""
     from foretime.rules.files import read_rules
     from foretime.rules.parsing import parse_rule
 
     if not rule.strip().lstrip("-").isdecimal():
         try:
-            return parse_rule(rule, dataset.predicates)[0]
+            return parse_rule(rule, loaded.predicates)[0]
         except DataError as error:
             raise DataError(f"--rule: {error}") from None
-    rules, number = read_rules(file, dataset), int(rule)
+    rules, number = read_rules(file, loaded), int(rule)
     if not 1 <= number <= len(rules):
         raise DataError(f"--rule {number}: {file} has rules 1 to {len(rules)}")
     return rules.rule(number - 1)
@@ -191,7 +191,7 @@ def _print_examples(statement: str, found: list[Grounding], misses: bool) -> Non
 def import_(  # noqa: PLR0913, each is a flag
     miner: Annotated[Miner, typer.Argument(help="Who wrote the file.", show_default=False)],
     file: Annotated[Path, typer.Argument(help="The file of rules that it wrote.", show_default=False)],
-    graph: Graph,
+    graph: GraphSource,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the temporal rules go.", show_default=False)],
     window: Window = None,
     support: Support = None,
@@ -220,11 +220,11 @@ def import_(  # noqa: PLR0913, each is a flag
         from foretime.rules.mining import facts_of, sizes_of, temporal_settings
         from foretime.rules.temporal import mine_temporal
 
-        dataset = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-        imported = READERS[miner](file, dataset)
+        loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
+        imported = READERS[miner](file, loaded)
         typer.echo(imported.message(), err=True)
-        facts, settings = facts_of(dataset, config), temporal_settings(config)
-        rules = mine_temporal(imported.rules, facts, sizes_of(dataset), settings, progress).sorted_by_confidence()
-        write_rules(out, rules, dataset)
-    print_rules(written_rules(rules.take(slice(20)), dataset.predicates))
+        facts, settings = facts_of(loaded, config), temporal_settings(config)
+        rules = mine_temporal(imported.rules, facts, sizes_of(loaded), settings, progress).sorted_by_confidence()
+        write_rules(out, rules, loaded)
+    print_rules(written_rules(rules.take(slice(20)), loaded.predicates))
     typer.echo(f"{len(rules):,} temporal rules reach the thresholds; written to {out}")

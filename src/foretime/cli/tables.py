@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from foretime.explain import ShownReason
-    from foretime.predict import Answer
+    from foretime.inference.explainer import ShownReason
+    from foretime.inference.predictor import Answer
 
 console = Console(highlight=False)
 error_console = Console(stderr=True, highlight=False)

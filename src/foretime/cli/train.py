@@ -11,7 +11,7 @@ from foretime.errors import ConfigError
 
 if TYPE_CHECKING:
     from foretime.config import Config
-    from foretime.training import RunFolder
+    from foretime.runs.folder import RunFolder
 
 
 def train(  # noqa: PLR0913, each is a flag
@@ -26,7 +26,7 @@ def train(  # noqa: PLR0913, each is a flag
     seed: flags.Seed = None,
     evidence: flags.Evidence = None,
     past_only: flags.PastOnly = False,
-    combiner: flags.Combiner = None,
+    reranker: flags.Reranker = None,
     settings: flags.Settings = None,
     columns: Columns = None,
     header: Header = None,
@@ -51,7 +51,7 @@ def train(  # noqa: PLR0913, each is a flag
         "training.seed": seed,
         "evidence.use": True if past_only else evidence,
         "evidence.past_only": True if past_only else None,
-        "combiner.use": combiner,
+        "reranker.use": reranker,
     }
     given = {key: value for key, value in changes.items() if value is not None}
     given |= reading_settings(columns, header, delimiter, granularity, irregular, names)
@@ -70,15 +70,15 @@ def _reopen(folder: Path, epochs: int | None, with_other_settings: bool) -> Path
             "--resume goes on with the run as it was configured; leave out the other settings, all but --epochs"
         )
     if epochs is not None:
-        from foretime.training import extend
+        from foretime.runs.continuing import continue_run
 
-        extend(folder, epochs)
+        continue_run(folder, epochs)
     return folder
 
 
 def _configure(graph: str | None, config: Path | None, given: dict[str, Any], settings: list[str]) -> Config:
     from foretime.config import Config, parse_settings, read_config
-    from foretime.training import changed_config
+    from foretime.training.settings import changed_config
 
     base = read_config(config) if config is not None else Config()
     changes = given | parse_settings(settings) | ({"data.path": graph} if graph else {})
@@ -92,24 +92,26 @@ def _create(config: Config, out: Path | None) -> Path:
     """Return the folder of a new run, its graph read."""
     from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
-    from foretime.data.dataset import read_dataset
+    from foretime.data.graph import read_graph
     from foretime.data.summary import describe
-    from foretime.training import RunFolder, complete_config, create_run
+    from foretime.runs.folder import RunFolder
+    from foretime.runs.life import create_run
     from foretime.training.precision import precision_warning
+    from foretime.training.settings import complete_config
 
     complete_config(config)  # a wrong setting should not wait for the graph to be read
     folder = out or default_folder(config)
     RunFolder.check_free(folder)
-    dataset = read_dataset(config.data.path, config.data)
+    graph = read_graph(config.data.path, config.data)
     error_console.print(
-        f"{dataset.name}: {len(dataset.train):,} training facts, {len(dataset.entities):,} entities, "
-        f"{len(dataset.predicates):,} predicates, {len(dataset.timeline):,} time steps",
+        f"{graph.name}: {len(graph.train):,} training facts, {len(graph.entities):,} entities, "
+        f"{len(graph.predicates):,} predicates, {len(graph.timeline):,} time steps",
         markup=False,
         soft_wrap=True,
     )
-    for warning in filter(None, [*describe(dataset).warnings(), precision_warning(config.training)]):
+    for warning in filter(None, [*describe(graph).warnings(), precision_warning(config.training)]):
         error_console.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    create_run(dataset, config, folder, TerminalProgress())
+    create_run(graph, config, folder, TerminalProgress())
     error_console.print(f"training {config.model.name} in {folder}", markup=False, soft_wrap=True)
     return folder
 
@@ -129,12 +131,13 @@ def _finish(folder: Path, with_test: bool, tensorboard: bool, jobs: int) -> None
     """Train to the end and print what was reached and what to do next."""
     from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
-    from foretime.training import RunFolder, resume
-    from foretime.training.listeners import Listeners, TensorBoard
+    from foretime.runs.folder import RunFolder
+    from foretime.runs.life import resume
+    from foretime.training.callbacks import Callbacks, TensorBoard
 
     RunFolder.open(folder)  # TensorBoard would make a folder that is not there
-    listeners = [TerminalProgress(), *([TensorBoard(folder)] if tensorboard else [])]
-    run = resume(folder, Listeners(listeners), with_test, jobs)
+    callbacks = [TerminalProgress(), *([TensorBoard(folder)] if tensorboard else [])]
+    run = resume(folder, Callbacks(callbacks), with_test, jobs)
     print_outcome(run)
     asking = f"ask it: foretime predict {folder} --subject … --predicate … --time …"
     error_console.print(asking, markup=False, soft_wrap=True)

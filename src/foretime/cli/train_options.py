@@ -30,9 +30,9 @@ Evidence = Annotated[
 PastOnly = Annotated[
     bool, typer.Option("--past-only", help="Evidence of events before the time asked about only: forecasting.")
 ]
-Combiner = Annotated[
+Reranker = Annotated[
     bool | None,
-    typer.Option("--combiner/--no-combiner", help="Re-order the best by a second stage.", show_default=False),
+    typer.Option("--reranker/--no-reranker", help="Re-order the best by a second stage.", show_default=False),
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="Any other setting: section.key=value, again and again.")

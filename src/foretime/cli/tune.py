@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from foretime.tuning import Tried
+    from foretime.experiments.tuning import Tried
 
 TOP = 10
 """Trials that are shown."""
@@ -27,17 +27,17 @@ def tune(
     """Choose settings from declared ranges by the MRR on valid; call again to go on."""
     from dataclasses import replace
 
-    from foretime import tuning
     from foretime.cli.progress import TerminalProgress
-    from foretime.data.dataset import read_dataset
+    from foretime.data.graph import read_graph
+    from foretime.experiments import tuning
 
     plan = tuning.read_plan(config)
     for warning in plan.warnings():
         typer.echo(f"warning: {warning}", err=True)
     plan = plan if trials is None else replace(plan, trials=trials)
     folder = out or Path("runs") / f"tune-{config.stem}"
-    dataset = read_dataset(plan.base.data.path, plan.base.data)
-    found = tuning.tune(plan, dataset, folder, TerminalProgress, lambda text: typer.echo(text, err=True), seconds)
+    graph = read_graph(plan.base.data.path, plan.base.data)
+    found = tuning.tune(plan, graph, folder, TerminalProgress, lambda text: typer.echo(text, err=True), seconds)
     if as_json:
         typer.echo(json.dumps([own.to_dict() for own in found], ensure_ascii=False, indent=2))
         return

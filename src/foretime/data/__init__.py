@@ -1,20 +1,20 @@
 """Temporal knowledge graphs: reading, checking, splitting and storing them. Nothing here needs torch."""
 
-from foretime.data.dataset import Dataset, read_dataset
 from foretime.data.facts import UNKNOWN, Events, Facts, inverse
+from foretime.data.graph import Graph, read_graph
 from foretime.data.summary import Summary, describe
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 
 __all__ = [
     "UNKNOWN",
-    "Dataset",
     "Events",
     "Facts",
+    "Graph",
     "Summary",
     "Timeline",
     "Vocabulary",
     "describe",
     "inverse",
-    "read_dataset",
+    "read_graph",
 ]

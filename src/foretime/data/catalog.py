@@ -113,13 +113,13 @@ CATALOG: dict[str, PublicData] = {
             ),
             RemoteFile(
                 "entity2id.txt",
-                f"{P10}/46b668e89376052b39dbba413f79bceddec4c2e1/datasets/wikidata12k/entity2id.txt",
+                f"{P10}/46b668e89376052b39dbba413f79bceddec4c2e1/graphs/wikidata12k/entity2id.txt",
                 "307628d198b9369b650d46bb88980b38ed0957a9e8148227c94907f9b2804f01",
                 columns=2,
             ),
             RemoteFile(
                 "relation2id.txt",
-                f"{P10}/16247608292a877d04ebaaa73c31764325dfe25c/datasets/wikidata12k/relation2id.txt",
+                f"{P10}/16247608292a877d04ebaaa73c31764325dfe25c/graphs/wikidata12k/relation2id.txt",
                 "50e6d3c632dde882c8a84aece1eda1f640f4a79a184033eb0941c10dad90e517",
                 columns=2,
             ),

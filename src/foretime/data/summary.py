@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from foretime.data.dataset import Dataset
 from foretime.data.facts import UNKNOWN, Facts, Ids
+from foretime.data.graph import Graph
 from foretime.data.sources import SPLITS
 from foretime.data.times import INTEGER
 
@@ -70,20 +70,20 @@ class Summary:
         return asdict(self) | {"warnings": self.warnings()}
 
 
-def describe(dataset: Dataset) -> Summary:
+def describe(graph: Graph) -> Summary:
     """Return the numbers of a data set."""
-    known = dataset.known()
-    timeline = dataset.timeline
+    known = graph.facts()
+    timeline = graph.timeline
     both = (known.start != UNKNOWN) & (known.end != UNKNOWN)
-    names = [*dataset.entities.names, *dataset.predicates.names]
-    entities = int(max(dataset.train.subject.max(initial=-1), dataset.train.object.max(initial=-1))) + 1
-    predicates = int(dataset.train.predicate.max(initial=-1)) + 1
-    duplicates, leaked = _repeated(dataset)
+    names = [*graph.entities.names, *graph.predicates.names]
+    entities = int(max(graph.train.subject.max(initial=-1), graph.train.object.max(initial=-1))) + 1
+    predicates = int(graph.train.predicate.max(initial=-1)) + 1
+    duplicates, leaked = _repeated(graph)
     return Summary(
-        name=dataset.name,
-        facts={split: len(dataset.split(split)) for split in SPLITS},
-        entities=len(dataset.entities),
-        predicates=len(dataset.predicates),
+        name=graph.name,
+        facts={split: len(graph.facts(split)) for split in SPLITS},
+        entities=len(graph.entities),
+        predicates=len(graph.predicates),
         entities_in_train=entities,  # ids are given in the order of train
         predicates_in_train=predicates,
         granularity=timeline.granularity,
@@ -95,21 +95,21 @@ def describe(dataset: Dataset) -> Summary:
         without_start=int((known.start == UNKNOWN).sum()),
         without_end=int((known.end == UNKNOWN).sum()),
         reversed_intervals=int((both & (known.start > known.end)).sum()),
-        self_loops={split: int((facts.subject == facts.object).sum()) for split, facts in _splits(dataset)},
+        self_loops={split: int((facts.subject == facts.object).sum()) for split, facts in _splits(graph)},
         duplicates=duplicates,
         leaked=leaked,
         unseen_entity={
             split: int(((facts.subject >= entities) | (facts.object >= entities)).sum())
-            for split, facts in _splits(dataset)
+            for split, facts in _splits(graph)
         },
-        unseen_predicate={split: int((facts.predicate >= predicates).sum()) for split, facts in _splits(dataset)},
+        unseen_predicate={split: int((facts.predicate >= predicates).sum()) for split, facts in _splits(graph)},
         untrimmed_names=[name for name in names if name != name.strip()],
-        frequent_predicates=_frequent_predicates(dataset, known),
+        frequent_predicates=_frequent_predicates(graph, known),
     )
 
 
-def _splits(dataset: Dataset) -> Iterator[tuple[str, Facts]]:
-    return ((split, dataset.split(split)) for split in SPLITS)
+def _splits(graph: Graph) -> Iterator[tuple[str, Facts]]:
+    return ((split, graph.facts(split)) for split in SPLITS)
 
 
 def _events_per_step(facts: Facts, steps: int) -> dict[str, float]:
@@ -117,18 +117,18 @@ def _events_per_step(facts: Facts, steps: int) -> dict[str, float]:
     return {"min": int(counts.min()), "median": float(np.median(counts)), "max": int(counts.max())}
 
 
-def _frequent_predicates(dataset: Dataset, facts: Facts) -> dict[str, int]:
-    counts = np.bincount(facts.predicate, minlength=len(dataset.predicates))
+def _frequent_predicates(graph: Graph, facts: Facts) -> dict[str, int]:
+    counts = np.bincount(facts.predicate, minlength=len(graph.predicates))
     ranked = np.argsort(-counts, kind="stable")[:FREQUENT]
-    return {dataset.predicates.name(int(i)): int(counts[i]) for i in ranked}
+    return {graph.predicates.name(int(i)): int(counts[i]) for i in ranked}
 
 
-def _repeated(dataset: Dataset) -> tuple[dict[str, int], dict[str, int]]:
+def _repeated(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
     """Return for each split the facts that stand in it already, and those that stand in an earlier split."""
-    codes = _fact_codes(dataset)
+    codes = _fact_codes(graph)
     earlier = np.zeros(len(codes), dtype=bool)
     duplicates, leaked = {}, {}
-    for split, part in zip(SPLITS, np.split(codes, _borders(dataset)), strict=True):
+    for split, part in zip(SPLITS, np.split(codes, _borders(graph)), strict=True):
         here = np.zeros_like(earlier)
         here[part] = True
         duplicates[split] = len(part) - int(here.sum())
@@ -137,14 +137,14 @@ def _repeated(dataset: Dataset) -> tuple[dict[str, int], dict[str, int]]:
     return duplicates, leaked
 
 
-def _borders(dataset: Dataset) -> Ids:
-    return np.cumsum([len(dataset.train), len(dataset.valid)])
+def _borders(graph: Graph) -> Ids:
+    return np.cumsum([len(graph.train), len(graph.valid)])
 
 
-def _fact_codes(dataset: Dataset) -> Ids:
+def _fact_codes(graph: Graph) -> Ids:
     """Return a number below the number of facts for each known fact, equal for equal facts only."""
-    facts, steps = dataset.known(), len(dataset.timeline) + 1
-    pairs = facts.subject * len(dataset.entities) + facts.object
+    facts, steps = graph.facts(), len(graph.timeline) + 1
+    pairs = facts.subject * len(graph.entities) + facts.object
     times = (facts.predicate * steps + facts.start + 1) * steps + facts.end + 1  # predicates · 10¹² at the most
     return _codes(_codes(pairs) * len(facts) + _codes(times))
 

@@ -1,8 +1,8 @@
 """One honest protocol for any scorer: filters, ranks, reports, calibration."""
 
 from foretime.evaluation.filters import FilterName, KnownAnswers, questions_of
-from foretime.evaluation.ranking import Ranks, Scorer, model_scorer, rank
-from foretime.evaluation.report import Metrics, Report, evaluate, known_answers
+from foretime.evaluation.ranks import Ranks, ScoreFunction, model_scorer, rank
+from foretime.evaluation.reports import Metrics, Report, evaluate, known_answers
 
 __all__ = [
     "FilterName",
@@ -10,7 +10,7 @@ __all__ = [
     "Metrics",
     "Ranks",
     "Report",
-    "Scorer",
+    "ScoreFunction",
     "evaluate",
     "known_answers",
     "model_scorer",

@@ -1,9 +1,9 @@
-"""Known answers: which rivals of the true answer are true themselves and so must not count against it.
+"""Known answers: which competitors of the true answer are true themselves and so must not count against it.
 
 Three filters are named, because the literature mixes them. For events at single times all three are the same.
 
 `exact`     other answers known for exactly the same subject, predicate, start and end. Keyed by time: an answer that is
-            true in May is a fair rival in June.
+            true in May is a fair competitor in June.
 `valid-at`  any answer that is known to hold at one of the times asked about. An interval without an end still holds,
             one without a start has always held.
 `points`    one question for each step of a fact's interval, under the filter `valid-at`.
@@ -21,7 +21,7 @@ from foretime.data.facts import UNKNOWN, Facts, Ids
 FilterName = Literal["exact", "valid-at", "points"]
 
 
-class Rivals(NamedTuple):
+class Competitors(NamedTuple):
     """Pairs of a question and another answer that is known for it; each column is (pairs,)."""
 
     question: Ids
@@ -42,13 +42,13 @@ class KnownAnswers:
         self._known = known.take(order)
         self._sorted_keys = self._keys(self._known)
 
-    def rivals(self, questions: Facts) -> Rivals:
+    def competitors(self, questions: Facts) -> Competitors:
         """Return every known answer of each question but the true one, each once."""
         question, answer = self.answers(questions)
         other = answer != questions.object[question]
-        return Rivals(question[other], answer[other])
+        return Competitors(question[other], answer[other])
 
-    def answers(self, questions: Facts) -> Rivals:
+    def answers(self, questions: Facts) -> Competitors:
         """Return every known answer of each question, the true one too, each once."""
         keys = self._keys(questions)
         first = np.searchsorted(self._sorted_keys, keys, side="left")
@@ -130,7 +130,7 @@ def _holds_at_an_end(known: Facts, row: Ids, questions: Facts, question: Ids) ->
     return holds
 
 
-def _distinct(question: Ids, answer: Ids) -> Rivals:
+def _distinct(question: Ids, answer: Ids) -> Competitors:
     width = int(answer.max(initial=0)) + 1
     pairs = np.unique(question * width + answer)
-    return Rivals(pairs // width, pairs % width)
+    return Competitors(pairs // width, pairs % width)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, Ids
+from foretime.data.graph import Graph
 
 KINDS = ("same step", "within 1 step", "within 7 steps", "within 30 steps", "farther", "never")
 """How near the nearest event of the pair is, whatever its predicate and direction."""
@@ -14,19 +14,19 @@ _EDGES = np.array([0, 1, 7, 30])
 _FAR = np.iinfo(np.int64).max
 
 
-def kinds_of(questions: Facts, dataset: Dataset) -> NDArray[np.int64]:
+def kinds_of(questions: Facts, graph: Graph) -> NDArray[np.int64]:
     """Return the kind of each question as its place in `KINDS`; for an interval, by the nearer of its two ends."""
-    distance = np.minimum(*(_nearest(questions, end, dataset) for end in questions.known_ends()))
+    distance = np.minimum(*(_nearest(questions, end, graph) for end in questions.known_ends()))
     return np.where(distance == _FAR, len(KINDS) - 1, np.searchsorted(_EDGES, distance))
 
 
-def _nearest(questions: Facts, time: Ids, dataset: Dataset) -> Ids:
+def _nearest(questions: Facts, time: Ids, graph: Graph) -> Ids:
     """Return how many steps the nearest training event between subject and answer is from the time."""
-    events = dataset.train.with_inverses(len(dataset.predicates)).events()
-    entities, span = len(dataset.entities), 4 * len(dataset.timeline)
-    keys = np.sort((events.subject * entities + events.object) * span + events.time + len(dataset.timeline))
+    events = graph.train.with_inverses(len(graph.predicates)).events()
+    entities, span = len(graph.entities), 4 * len(graph.timeline)
+    keys = np.sort((events.subject * entities + events.object) * span + events.time + len(graph.timeline))
     pair = questions.subject * entities + questions.object
-    wanted = pair * span + time + len(dataset.timeline)
+    wanted = pair * span + time + len(graph.timeline)
     place = np.searchsorted(keys, wanted)
     nearest = np.full(len(questions), _FAR)
     for neighbour in (place - 1, place):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.config import EvidenceConfig, FamilyName
-from foretime.data.dataset import Dataset
 from foretime.data.facts import concatenate
+from foretime.data.graph import Graph
 from foretime.evidence.families import FEATURES, RULED, Reach
 from foretime.evidence.index import EvidenceIndex, evidence_index
 from foretime.evidence.vocabulary import Vocabulary, rule_vocabulary
@@ -84,13 +84,13 @@ class Grounds:
         return np.searchsorted(cost, np.linspace(0, cost[-1], runs + 1))
 
 
-def grounds_of(dataset: Dataset, config: EvidenceConfig, rules: RuleTable | None = None) -> Grounds:
+def grounds_of(graph: Graph, config: EvidenceConfig, rules: RuleTable | None = None) -> Grounds:
     """Return the grounds of a data set; `rules` are mined ones, of which the paths are used."""
-    facts = concatenate([dataset.split(split) for split in config.splits])
-    index = evidence_index(facts, len(dataset.entities), len(dataset.predicates), len(dataset.timeline))
+    facts = concatenate([graph.facts(split) for split in config.splits])
+    index = evidence_index(facts, len(graph.entities), len(graph.predicates), len(graph.timeline))
     paths = rules if "path" in config.families else None
     return Grounds(
-        entities=len(dataset.entities),
+        entities=len(graph.entities),
         index=index,
         vocabulary=rule_vocabulary(index, config.pair_support, paths, config.path_rules),
         reach=Reach(

@@ -7,15 +7,15 @@ import torch
 from foretime.config import ModelConfig, check_section
 from foretime.errors import ConfigError, suggestion
 from foretime.models.atise import ATiSE
-from foretime.models.base import Model, ModelOptions, Part, Queries, ScoreTerm, Sizes
+from foretime.models.base import Component, Model, ModelOptions, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
 from foretime.models.distmult import DistMult
-from foretime.models.evidence import EvidencePart, Rules, WithEvidence, evidence_of
+from foretime.models.ensemble import Ensemble
 from foretime.models.hyte import HyTE
 from foretime.models.lcge import LCGE
-from foretime.models.mean import Mean
 from foretime.models.quate import QuatE
 from foretime.models.rotate import RotatE
+from foretime.models.rules import Rules
 from foretime.models.tcomplex import TComplEx
 from foretime.models.telm import TeLM
 from foretime.models.tero import TeRo
@@ -45,13 +45,12 @@ __all__ = [
     "MODELS",
     "ATiSE",
     "ComplEx",
+    "Component",
     "DistMult",
-    "EvidencePart",
+    "Ensemble",
     "HyTE",
-    "Mean",
     "Model",
     "ModelOptions",
-    "Part",
     "QuatE",
     "Queries",
     "RotatE",
@@ -64,9 +63,7 @@ __all__ = [
     "TeLM",
     "TeRo",
     "TransE",
-    "WithEvidence",
     "build_model",
-    "evidence_of",
     "model_class",
     "model_options",
 ]

@@ -41,7 +41,7 @@ class ScoreTerm(NamedTuple):
     scores: Tensor
 
 
-class Part(NamedTuple):
+class Component(NamedTuple):
     """A model within a model that has a loss of its own in training, and how much it weighs."""
 
     name: str
@@ -93,9 +93,9 @@ class Model(nn.Module, ABC):
         """Return the unweighted penalties by name, each a mean over the questions; `objects` is (batch,)."""
         return {}
 
-    def parts(self) -> list[Part]:
+    def components(self) -> list[Component]:
         """Return the models that train side by side, each under its own loss: by default the model alone."""
-        return [Part("", 1.0, self)]
+        return [Component("", 1.0, self)]
 
     def take_rules(self, rules: RuleTable | None) -> None:
         """Take the temporal rules that guide the model; only models that say `takes_rules` are given some."""

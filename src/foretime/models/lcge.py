@@ -8,7 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from foretime.models.base import Model, ModelOptions, Part, Queries, ScoreTerm, Sizes
+from foretime.models.base import Component, Model, ModelOptions, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
 from foretime.models.guidance import Norm, RuleGuide
 from foretime.models.tntcomplex import TNTComplEx
@@ -26,7 +26,7 @@ class LCGEOptions(ModelOptions):
     """The norm of a rule's residual: the cubed modulus, as in N3, or the squared one."""
 
 
-class EventPart(TNTComplEx):
+class EventComponent(TNTComplEx):
     """E1 (Eq. 10): TNTComplEx, its lasting predicates guided by temporal rules (Eqs. 5–9)."""
 
     takes_rules: ClassVar[bool] = True
@@ -49,7 +49,7 @@ class EventPart(TNTComplEx):
         return self.lasting_predicates[: self.guide.predicates]
 
 
-class CommonsensePart(ComplEx):
+class CommonsenseComponent(ComplEx):
     """E2 (Eq. 11): ComplEx with concepts for entities. The time is masked, and so is which end of a fact is asked."""
 
     def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
@@ -93,14 +93,14 @@ class LCGE(Model):
         super().__init__(sizes, options, generator)
         small = options.model_copy(update={"rank": options.commonsense_rank or max(1, options.rank // 2)})
         self.commonsense_weight = options.commonsense_weight
-        self.event = EventPart(sizes, options, generator)
-        self.commonsense = CommonsensePart(sizes, small, generator)
+        self.event = EventComponent(sizes, options, generator)
+        self.commonsense = CommonsenseComponent(sizes, small, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms `event` (E1) and, unless its weight is zero, `commonsense` (E2)."""
         return [
             ScoreTerm(part.name, part.weight, term.scores)
-            for part in self.parts()
+            for part in self.components()
             for term in part.model.score_terms(queries, objects)
         ]
 
@@ -108,7 +108,7 @@ class LCGE(Model):
         """Return the penalties of both parts: `event_n3`, `event_smoothness`, `event_rules`, `commonsense_n3`."""
         return {
             f"{part.name}_{name}": penalty
-            for part in self._all_parts()
+            for part in self._all_components()
             for name, penalty in part.model.penalties(queries, objects).items()
         }
 
@@ -116,9 +116,12 @@ class LCGE(Model):
         """Take the rules that guide the event part."""
         self.event.take_rules(rules)
 
-    def parts(self) -> list[Part]:
+    def components(self) -> list[Component]:
         """Return the event part and, unless its weight is zero, the commonsense part."""
-        return [part for part in self._all_parts() if part.weight > 0.0]
+        return [part for part in self._all_components() if part.weight > 0.0]
 
-    def _all_parts(self) -> list[Part]:
-        return [Part("event", 1.0, self.event), Part("commonsense", self.commonsense_weight, self.commonsense)]
+    def _all_components(self) -> list[Component]:
+        return [
+            Component("event", 1.0, self.event),
+            Component("commonsense", self.commonsense_weight, self.commonsense),
+        ]

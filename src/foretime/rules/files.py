@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from foretime.data.dataset import Dataset
+from foretime.data.graph import Graph
 from foretime.data.problems import Place, Problems
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
@@ -46,9 +46,9 @@ class NamedRules(NamedTuple):
     predicates: Vocabulary
 
 
-def read_rules(path: Path | str, dataset: Dataset) -> RuleTable:
+def read_rules(path: Path | str, graph: Graph) -> RuleTable:
     """Return the rules of a file in the ids of a graph; every bad line is reported in one `DataError`."""
-    return _table(_rows(Path(path)), dataset.predicates).rules
+    return _table(_rows(Path(path)), graph.predicates).rules
 
 
 def read_named_rules(path: Path | str) -> NamedRules:
@@ -56,9 +56,9 @@ def read_named_rules(path: Path | str) -> NamedRules:
     return _table(_rows(Path(path)), None)
 
 
-def write_rules(path: Path | str, rules: RuleTable, dataset: Dataset) -> None:
+def write_rules(path: Path | str, rules: RuleTable, graph: Graph) -> None:
     """Write rules in the form that the ending of the file asks for, whole or not at all."""
-    write_named_rules(path, NamedRules(rules, dataset.predicates))
+    write_named_rules(path, NamedRules(rules, graph.predicates))
 
 
 def write_named_rules(path: Path | str, named: NamedRules) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, Ids, inverse
+from foretime.data.graph import Graph
 from foretime.errors import DataError
 from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
 from foretime.rules.rule import STATIC, Rule
@@ -70,9 +70,9 @@ class Found(NamedTuple):
 class EventIndex:
     """The distinct events of facts and of their inverses, by predicate and time, and by predicate, subject and time."""
 
-    def __init__(self, facts: Facts, dataset: Dataset) -> None:
-        self._entities = len(dataset.entities)
-        predicates = len(dataset.predicates)
+    def __init__(self, facts: Facts, graph: Graph) -> None:
+        self._entities = len(graph.entities)
+        predicates = len(graph.predicates)
         columns = facts.with_inverses(predicates).events()
         key = columns.predicate * self._entities + columns.subject
         order = np.lexsort([columns.object, columns.time, key])
@@ -108,7 +108,7 @@ class EventIndex:
 
 def examples(
     rule: Rule,
-    dataset: Dataset,
+    graph: Graph,
     settings: TemporalSettings,
     count: int | None = None,
     misses: bool = False,
@@ -118,13 +118,13 @@ def examples(
 
     They are looked for in the training facts, or in those that are given.
     """
-    index = EventIndex(dataset.train if facts is None else facts, dataset)
-    return find_examples(rule, dataset, settings, index, count, misses).groundings
+    index = EventIndex(graph.train if facts is None else facts, graph)
+    return find_examples(rule, graph, settings, index, count, misses).groundings
 
 
 def find_examples(
     rule: Rule,
-    dataset: Dataset,
+    graph: Graph,
     settings: TemporalSettings,
     index: EventIndex,
     count: int | None = None,
@@ -136,7 +136,7 @@ def find_examples(
         raise DataError("a rule without time has no dated examples; give its atoms times, as in (x, y, t)")
     found: list[Grounding] = []
     try:
-        for grounding in _groundings(rule, dataset, settings, index, time.monotonic() + seconds):
+        for grounding in _groundings(rule, graph, settings, index, time.monotonic() + seconds):
             if grounding.holds != misses:
                 found.append(grounding)
             if len(found) == count:
@@ -147,12 +147,12 @@ def find_examples(
 
 
 def _groundings(
-    rule: Rule, dataset: Dataset, settings: TemporalSettings, index: EventIndex, until: float
+    rule: Rule, graph: Graph, settings: TemporalSettings, index: EventIndex, until: float
 ) -> Iterator[Grounding]:
     pattern, window = PATTERNS[rule.pattern], settings.window
-    latest = len(dataset.timeline) - pattern.reach * window
+    latest = len(graph.timeline) - pattern.reach * window
     for body in _bodies(rule, pattern, index, window, latest, until):
-        yield _with_head(rule, body, pattern, index, window, dataset)
+        yield _with_head(rule, body, pattern, index, window, graph)
         _check_time(until)
 
 
@@ -192,16 +192,14 @@ def _span(step: int, gap: int, window: int) -> tuple[int, int]:
     return step + low, step + high
 
 
-def _with_head(
-    rule: Rule, body: _Body, pattern: Pattern, index: EventIndex, window: int, dataset: Dataset
-) -> Grounding:
+def _with_head(rule: Rule, body: _Body, pattern: Pattern, index: EventIndex, window: int, graph: Graph) -> Grounding:
     """Return the first way in which the body holds and its head comes, or the first one without a head."""
     for way in body.ways:
         span = _span(way[-1].time, pattern.head_gap, window)
         came = index.within(rule.head, body.subject, span, body.object)
         if came:
-            return Grounding((*_named(way, "body", dataset), *_named(came[:1], "head", dataset)), True)
-    return Grounding(_named(body.ways[0], "body", dataset), False)
+            return Grounding((*_named(way, "body", graph), *_named(came[:1], "head", graph)), True)
+    return Grounding(_named(body.ways[0], "body", graph), False)
 
 
 def _check_time(until: float) -> None:
@@ -209,13 +207,13 @@ def _check_time(until: float) -> None:
         raise TimeoutError
 
 
-def _named(events: tuple[_Event, ...] | list[_Event], role: str, dataset: Dataset) -> tuple[GroundedEvent, ...]:
+def _named(events: tuple[_Event, ...] | list[_Event], role: str, graph: Graph) -> tuple[GroundedEvent, ...]:
     """Return events in names, inverses turned round."""
-    named, count = [], len(dataset.predicates)
+    named, count = [], len(graph.predicates)
     for step, subject, predicate, object_ in events:
         if predicate >= count:
             subject, predicate, object_ = object_, inverse(predicate, count), subject
-        who, whom = dataset.entities.name(subject), dataset.entities.name(object_)
-        when = dataset.timeline.label(step)
-        named.append(GroundedEvent(role, who, dataset.predicates.name(predicate), whom, when))
+        who, whom = graph.entities.name(subject), graph.entities.name(object_)
+        when = graph.timeline.label(step)
+        named.append(GroundedEvent(role, who, graph.predicates.name(predicate), whom, when))
     return tuple(named)

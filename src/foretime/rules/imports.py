@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from foretime.data.dataset import Dataset
+from foretime.data.graph import Graph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
 from foretime.rules.files import with_measures
@@ -50,19 +50,19 @@ class Imported(NamedTuple):
         return "\n".join(lines)
 
 
-def read_amie(path: Path | str, dataset: Dataset) -> Imported:
+def read_amie(path: Path | str, graph: Graph) -> Imported:
     """Return the rules in an output file of AMIE; lines of its log are passed over."""
     lines = [(number, line) for number, line in _lines(Path(path)) if "=>" in line]
-    return _imported(Path(path), lines, _amie_rule, dataset.predicates)
+    return _imported(Path(path), lines, _amie_rule, graph.predicates)
 
 
-def read_anyburl(path: Path | str, dataset: Dataset) -> Imported:
+def read_anyburl(path: Path | str, graph: Graph) -> Imported:
     """Return the rules in a rule file of AnyBURL."""
     lines = [(number, line) for number, line in _lines(Path(path)) if "<=" in line]
-    return _imported(Path(path), lines, _anyburl_rule, dataset.predicates)
+    return _imported(Path(path), lines, _anyburl_rule, graph.predicates)
 
 
-READERS: dict[str, Callable[[Path | str, Dataset], Imported]] = {"amie": read_amie, "anyburl": read_anyburl}
+READERS: dict[str, Callable[[Path | str, Graph], Imported]] = {"amie": read_amie, "anyburl": read_anyburl}
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, concatenate
+from foretime.data.graph import Graph
 from foretime.rules.rule import RuleTable
 from foretime.rules.static import StaticThresholds, mine_static
 from foretime.rules.temporal import Progress, TemporalSettings, mine_temporal
 
 
-def mine(dataset: Dataset, config: RulesConfig, progress: Progress | None = None) -> RuleTable:
+def mine(graph: Graph, config: RulesConfig, progress: Progress | None = None) -> RuleTable:
     """Return the temporal rules of the configured splits of a data set, the most confident first."""
-    facts = facts_of(dataset, config)
+    facts = facts_of(graph, config)
     if progress is not None:
         progress("static rules", 0, 1)
-    static = mine_static(facts, len(dataset.entities), len(dataset.predicates), static_thresholds(config))
-    rules = mine_temporal(static, facts, sizes_of(dataset), temporal_settings(config), progress)
+    static = mine_static(facts, len(graph.entities), len(graph.predicates), static_thresholds(config))
+    rules = mine_temporal(static, facts, sizes_of(graph), temporal_settings(config), progress)
     return rules.sorted_by_confidence()
 
 
-def facts_of(dataset: Dataset, config: RulesConfig) -> Facts:
+def facts_of(graph: Graph, config: RulesConfig) -> Facts:
     """Return the facts that rules are mined from: train, unless other splits are asked for by name."""
-    return concatenate([dataset.split(split) for split in config.splits])
+    return concatenate([graph.facts(split) for split in config.splits])
 
 
-def sizes_of(dataset: Dataset) -> tuple[int, int, int]:
+def sizes_of(graph: Graph) -> tuple[int, int, int]:
     """Return the numbers of entities, predicates and steps."""
-    return len(dataset.entities), len(dataset.predicates), len(dataset.timeline)
+    return len(graph.entities), len(graph.predicates), len(graph.timeline)
 
 
 def static_thresholds(config: RulesConfig) -> StaticThresholds:

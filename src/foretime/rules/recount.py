@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from foretime.config import RulesConfig
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts, inverse
+from foretime.data.graph import Graph
 from foretime.rules.mining import facts_of, sizes_of, temporal_settings
 from foretime.rules.rule import STATIC, Rule, RuleTable
 from foretime.rules.temporal import measure
@@ -19,19 +19,19 @@ from foretime.rules.text import Measures
 Pairs = set[tuple[int, int]]
 
 
-def recount(rules: RuleTable, dataset: Dataset, config: RulesConfig) -> RuleTable:
+def recount(rules: RuleTable, graph: Graph, config: RulesConfig) -> RuleTable:
     """Return the rules, in the order given, with the measures that the configured splits of a graph give them."""
-    facts, static = facts_of(dataset, config), np.flatnonzero(rules.pattern == STATIC)
+    facts, static = facts_of(graph, config), np.flatnonzero(rules.pattern == STATIC)
     temporal = np.flatnonzero(rules.pattern != STATIC)
     columns: dict[str, Any] = {name: np.zeros(len(rules)) for name in Measures._fields}
     if len(temporal):
-        counted = measure(rules.take(temporal), facts, sizes_of(dataset), temporal_settings(config))
+        counted = measure(rules.take(temporal), facts, sizes_of(graph), temporal_settings(config))
         for name, column in columns.items():
             column[temporal] = getattr(counted, name)
     if len(static):
-        graph = _StaticPairs(facts, len(dataset.predicates))
+        pairs = _StaticPairs(facts, len(graph.predicates))
         for row in static:
-            for name, value in graph.count(rules.rule(int(row)))._asdict().items():
+            for name, value in pairs.count(rules.rule(int(row)))._asdict().items():
                 columns[name][row] = value
     return replace(rules, **columns)
 

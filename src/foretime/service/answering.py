@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic_core import to_json
 
 from foretime.errors import ForetimeError
-from foretime.evaluation.pieces import Piece
-from foretime.predict import Answer, Known, Question
+from foretime.evaluation.slots import Slot
+from foretime.inference.predictor import Answer, Known, Question
 from foretime.service.checking import check_explained, check_question, check_questions, knows_names
 from foretime.service.lanes import GATHERED_AT_MOST, Lane
 from foretime.service.problems import Problem, overloaded, too_slow, unanswerable
@@ -33,7 +33,7 @@ Asked = TypeVar("Asked", bound=QuestionIn)
 
 class _Wanted(NamedTuple):
     question: Question
-    piece: Piece
+    slot: Slot
     top: int
 
 
@@ -46,21 +46,21 @@ class Answering:
     async def complete(self, run: Served, asked: CompleteIn) -> dict[str, Any]:
         """Return the answers to a question; it is asked together with others that wait beside it."""
         known = asked.known
-        piece = await self._checked(run, asked, check_question)
+        slot = await self._checked(run, asked, check_question)
 
         def work(wanted: list[_Wanted]) -> Sequence[list[dict[str, Any]] | Exception]:
             return _tell_each(_ask_together(run, wanted, known))
 
-        wanted, key = _Wanted(asked.question(), piece, asked.top), ("complete", id(run), piece, known)
-        found = await self._models.ask("complete", key, wanted, work, self._deadline, together(run, piece))
+        wanted, key = _Wanted(asked.question(), slot, asked.top), ("complete", id(run), slot, known)
+        found = await self._models.ask("complete", key, wanted, work, self._deadline, together(run, slot))
         if isinstance(found, Exception):
             raise found
         return {
             "run": run.name,
-            "question": asked.pieces(),
-            "piece": piece,
+            "question": asked.slots(),
+            "slot": slot,
             "answers": found,
-            "note": note_of(run, piece),
+            "note": note_of(run, slot),
         }
 
     async def compare(self, left: Served, right: Served, asked: CompareIn) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Answering:
         )
         return {
             "question": one["question"],
-            "piece": one["piece"],
+            "slot": one["slot"],
             "left": one,
             "right": other,
             "answers": [{"name": name, "left": ranks[0].get(name), "right": ranks[1].get(name)} for name in names],
@@ -90,7 +90,7 @@ class Answering:
 
         def work() -> dict[str, Any]:
             found = run.explainer.explain(
-                rival=asked.rival, piece=asked.piece, known=asked.known, top=asked.top, **asked.pieces()
+                competitor=asked.competitor, slot=asked.slot, known=asked.known, top=asked.top, **asked.slots()
             )
             return found.to_dict(asked.top)
 
@@ -110,7 +110,7 @@ class Answering:
     async def _batch(self, run: Served, asked: BatchIn) -> list[bytes]:
         until = time.monotonic() + self._deadline
         checked = await self._graphs.do("names", partial(check_questions, run, asked.questions), self._deadline)
-        right = [row for row, piece in enumerate(checked) if isinstance(piece, str)]
+        right = [row for row, slot in enumerate(checked) if isinstance(slot, str)]
         outcomes = {
             row: _outcome(asked.questions[row], None, problem)
             for row, problem in enumerate(checked)
@@ -138,19 +138,19 @@ class Answering:
         return await self._graphs.do("names", partial(check, run, asked), self._deadline)
 
 
-def together(run: Served, piece: Piece) -> int:
-    """Return how many questions for a piece are asked together at the most."""
-    if piece in ("subject", "object"):
-        most = SCORES_AT_ONCE // max(1, len(run.dataset.entities))
+def together(run: Served, slot: Slot) -> int:
+    """Return how many questions for a slot are asked together at the most."""
+    if slot in ("subject", "object"):
+        most = SCORES_AT_ONCE // max(1, len(run.graph.entities))
     else:
-        most = LOOKUPS_AT_ONCE // max(1, len(run.dataset.timeline if piece == "time" else run.dataset.predicates))
+        most = LOOKUPS_AT_ONCE // max(1, len(run.graph.timeline if slot == "time" else run.graph.predicates))
     return max(1, min(GATHERED_AT_MOST, most))
 
 
-def note_of(run: Served, piece: Piece) -> str | None:
+def note_of(run: Served, slot: Slot) -> str | None:
     """Return what a reader should know of the answers."""
     notes = [
-        *([NO_TIME] if piece == "time" and not run.predictor.model.uses_time else []),
+        *([NO_TIME] if slot == "time" and not run.predictor.model.uses_time else []),
         *([NOT_CALIBRATED] if run.report is None else []),
     ]
     return "; ".join(notes) or None
@@ -188,34 +188,34 @@ def _ask_part(run: Served, asked: BatchIn, rows: list[tuple[int, Any]], until: f
     until = min(until, time.monotonic() + JOB_SECONDS)
     outcomes: dict[int, bytes] = {}
     while rows and (not outcomes or time.monotonic() < until) and len(outcomes) < PART_OF_BATCH:
-        first = rows[: _fitting(run, [piece for _, piece in rows[: PART_OF_BATCH - len(outcomes)]])]
+        first = rows[: _fitting(run, [slot for _, slot in rows[: PART_OF_BATCH - len(outcomes)]])]
         rows = rows[len(first) :]
-        wanted = [_Wanted(asked.questions[row].question(), piece, asked.top) for row, piece in first]
-        for (row, piece), found in zip(first, _ask_together(run, wanted, asked.known), strict=True):
-            outcomes[row] = _outcome(asked.questions[row], piece, found)
+        wanted = [_Wanted(asked.questions[row].question(), slot, asked.top) for row, slot in first]
+        for (row, slot), found in zip(first, _ask_together(run, wanted, asked.known), strict=True):
+            outcomes[row] = _outcome(asked.questions[row], slot, found)
     return outcomes
 
 
-def _fitting(run: Served, pieces: list[Piece]) -> int:
+def _fitting(run: Served, slots: list[Slot]) -> int:
     """Return how many of the first questions may be asked together, at least one."""
     share, count = 0.0, 0
-    for piece in pieces:
-        share += 1 / together(run, piece)
+    for slot in slots:
+        share += 1 / together(run, slot)
         if count and share > 1:
             break
         count += 1
     return count
 
 
-def _outcome(question: QuestionIn, piece: Piece | Problem | None, found: list[Answer] | Exception) -> bytes:
+def _outcome(question: QuestionIn, slot: Slot | Problem | None, found: list[Answer] | Exception) -> bytes:
     error = None
     if isinstance(found, Exception):
         if not isinstance(found, Problem | ForetimeError):
             raise found
         error = (found if isinstance(found, Problem) else unanswerable(found)).to_dict()
     outcome = {
-        "question": question.pieces(),
-        "piece": piece if isinstance(piece, str) else None,
+        "question": question.slots(),
+        "slot": slot if isinstance(slot, str) else None,
         "answers": [] if isinstance(found, Exception) else told(found),
         "error": error,
     }

@@ -19,7 +19,7 @@ RUN: dict[str, Any] = {
     "steps": 365,
     "rules": 57,
     "evidence": True,
-    "combiner": False,
+    "reranker": False,
     "forecasts": False,
     "intervals": False,
     "valid_mrr": 0.55,
@@ -94,7 +94,7 @@ _PART: dict[str, Any] = {
 }
 EXPLANATION: dict[str, Any] = {
     "question": FACT,
-    "piece": "object",
+    "slot": "object",
     "answer": "Nelivia",
     "rank": 1,
     "confidence": 0.41,

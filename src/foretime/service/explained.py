@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from foretime.service.examples import EXPLANATION
-from foretime.service.responses import Piece, Pieces, Split, Told
+from foretime.service.responses import Slot, Slots, Split, Told
 
 
 class PartOut(Told):
@@ -110,11 +110,11 @@ class SecondStageOut(Told):
 
 
 class DifferenceOut(Told):
-    """What one summand gives to the answer and to its rival."""
+    """What one summand gives to the answer and to its competitor."""
 
     name: str
     answer: float
-    rival: float
+    competitor: float
     difference: float
 
 
@@ -126,7 +126,7 @@ class OtherDifferencesOut(Told):
 
 
 class DifferencesOut(Told):
-    """Why the answer and not its rival."""
+    """Why the answer and not its competitor."""
 
     score: float
     first_stage_score: float
@@ -138,12 +138,12 @@ class DifferencesOut(Told):
 
 
 class ExplanationOut(Told):
-    """Why an answer has its score; with a rival also why it and not that one."""
+    """Why an answer has its score; with a competitor also why it and not that one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXPLANATION]})
 
-    question: Pieces
-    piece: Piece
+    question: Slots
+    slot: Slot
     answer: str
     rank: int
     confidence: float | None
@@ -155,5 +155,5 @@ class ExplanationOut(Told):
     note: str | None
     first_stage: FirstStageOut | None
     second_stage: SecondStageOut | None
-    rival: ExplanationOut | None = None
+    competitor: ExplanationOut | None = None
     differences: DifferencesOut | None = None

@@ -13,7 +13,7 @@ Stamp = tuple[tuple[str, int, int], ...]
 """The files of a run, when each was written and how large it is: another stamp is another run."""
 CONFIG, REPORT = "config.toml", "report.json"
 WEIGHTS = ("best.safetensors", "last.safetensors")
-FILES = (CONFIG, "graph.json", "facts.safetensors", RUN_RULES, "trace.jsonl", *WEIGHTS, "combiner.txt", REPORT)
+FILES = (CONFIG, "graph.json", "facts.safetensors", RUN_RULES, "trace.jsonl", *WEIGHTS, "reranker.txt", REPORT)
 
 
 class Seen(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.data.dataset import Dataset
 from foretime.data.facts import UNKNOWN
+from foretime.data.graph import Graph
 from foretime.data.sources import SPLITS
 from foretime.service.names import NameIndex
 from foretime.service.problems import unanswerable
@@ -21,19 +21,19 @@ PREDICATES_OF_TIMELINE, PREDICATES_OF_NEIGHBOUR = 20, 5
 class History:
     """The facts of all splits, sorted by time and indexed by entity."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        facts = dataset.known()
-        split = np.repeat(np.arange(len(SPLITS)), [len(dataset.split(name)) for name in SPLITS])
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        facts = graph.facts()
+        split = np.repeat(np.arange(len(SPLITS)), [len(graph.facts(name)) for name in SPLITS])
         begin, end = facts.known_ends()
         # by time; among equal times by names' ids, so that pages never overlap
         order = np.lexsort([facts.object, facts.predicate, facts.subject, end, begin])
         self.facts, self.split = facts.take(order), split[order]
         self.begin, self.end = np.minimum(begin, end)[order], np.maximum(begin, end)[order]
         self._rows, self._offsets = self._by_entity()
-        self.entities = NameIndex(dataset.entities, np.diff(self._offsets))
-        counts = np.bincount(self.facts.predicate, minlength=len(dataset.predicates))
-        self.predicates = NameIndex(dataset.predicates, counts)
+        self.entities = NameIndex(graph.entities, np.diff(self._offsets))
+        counts = np.bincount(self.facts.predicate, minlength=len(graph.predicates))
+        self.predicates = NameIndex(graph.predicates, counts)
 
     def _by_entity(self) -> tuple[Ints, Ints]:
         """Return the rows of every entity one after the other, in order of time, and where each begins."""
@@ -41,19 +41,19 @@ class History:
         owner = np.concatenate([self.facts.subject, self.facts.object[others]])
         rows = np.concatenate([np.arange(len(self.facts)), others])
         order = np.lexsort([rows, owner])
-        return rows[order], np.searchsorted(owner[order], np.arange(len(self.dataset.entities) + 1))
+        return rows[order], np.searchsorted(owner[order], np.arange(len(self.graph.entities) + 1))
 
     def entity(self, name: str, suggest: bool = True) -> int:
         """Return the id of an entity; an unknown one is a problem with the nearest names."""
-        if name not in self.dataset.entities:
+        if name not in self.graph.entities:
             raise unanswerable(f"unknown entity {name!r}{self.entities.suggest(name) if suggest else ''}")
-        return self.dataset.entities.id(name)
+        return self.graph.entities.id(name)
 
     def predicate(self, name: str, suggest: bool = True) -> int:
         """Return the id of a predicate; an unknown one is a problem with the nearest names."""
-        if name not in self.dataset.predicates:
+        if name not in self.graph.predicates:
             raise unanswerable(f"unknown predicate {name!r}{self.predicates.suggest(name) if suggest else ''}")
-        return self.dataset.predicates.id(name)
+        return self.graph.predicates.id(name)
 
     def select(self, wanted: Selection) -> Ints:
         """Return the rows of the facts that are asked for, in order of time."""
@@ -84,7 +84,7 @@ class History:
         return between
 
     def _span(self, wanted: Selection) -> tuple[int, int]:
-        timeline = self.dataset.timeline
+        timeline = self.graph.timeline
         first = 0 if wanted.from_ is None else timeline.step(wanted.from_)
         last = len(timeline) - 1 if wanted.to is None else timeline.step(wanted.to)
         if first > last:
@@ -98,9 +98,9 @@ class History:
         page = ordered[wanted.offset : wanted.offset + wanted.limit].tolist()
         return {"total": len(rows), "facts": [self._fact(row) for row in page]}
 
-    def fact_pieces(self, row: int) -> dict[str, Any]:
+    def fact_slots(self, row: int) -> dict[str, Any]:
         """Return a fact on labels; one at a single time has `time`, any other `start` and `end`."""
-        data, facts = self.dataset, self.facts
+        data, facts = self.graph, self.facts
         start, end = (
             None if step == UNKNOWN else data.timeline.label(int(step)) for step in (facts.start[row], facts.end[row])
         )
@@ -115,7 +115,7 @@ class History:
         }
 
     def _fact(self, row: int) -> dict[str, Any]:
-        return {**self.fact_pieces(row), "split": SPLITS[self.split[row]]}
+        return {**self.fact_slots(row), "split": SPLITS[self.split[row]]}
 
     def timeline(self, wanted: TimelineIn) -> dict[str, Any]:
         """Return how many facts begin when, in bins of equal length."""
@@ -124,7 +124,7 @@ class History:
         width = -(-(last - first + 1) // wanted.bins)
         bins = -(-(last - first + 1) // width)
         counts = np.bincount((np.maximum(self.begin[rows], first) - first) // width, minlength=bins)
-        label, starts = self.dataset.timeline.label, range(first, last + 1, width)
+        label, starts = self.graph.timeline.label, range(first, last + 1, width)
         splits = np.bincount(self.split[rows], minlength=len(SPLITS)).tolist()
         return {
             "total": len(rows),
@@ -149,9 +149,9 @@ class History:
         return {"entity": wanted.entity, "total": len(found), "neighbours": shown}
 
     def _neighbour(self, other: int, rows: Ints, as_subject: NDArray[np.bool_]) -> dict[str, Any]:
-        label = self.dataset.timeline.label
+        label = self.graph.timeline.label
         return {
-            "name": self.dataset.entities.name(other),
+            "name": self.graph.entities.name(other),
             "facts": len(rows),
             "as_subject": int(as_subject.sum()),
             "as_object": int((~as_subject).sum()),
@@ -164,5 +164,5 @@ class History:
         """Return the most frequent predicates of some facts."""
         found, count = np.unique(self.facts.predicate[rows], return_counts=True)
         order = np.argsort(-count, kind="stable")[:most]
-        name = self.dataset.predicates.name
+        name = self.graph.predicates.name
         return [{"name": name(int(found[k])), "facts": int(count[k])} for k in order.tolist()]

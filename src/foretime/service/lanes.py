@@ -72,7 +72,7 @@ class Lane:
             self._thread.join()
 
     async def do(self, kind: str, work: Callable[[], Result], deadline: float | None, admitted: bool = False) -> Result:
-        """Return what a piece of work returns, done alone; what was admitted before finds the queue never full."""
+        """Return what a slot of work returns, done alone; what was admitted before finds the queue never full."""
         job = _Job(kind, None, None, lambda _: [work()])
         return await self._finished(job, deadline, bounded=not admitted)  # type: ignore[no-any-return]
 

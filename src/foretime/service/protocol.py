@@ -28,7 +28,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _counted = 0
     """Bytes of the address and of the headers that are whole."""
     _later = 0
-    """Bytes that have come since the piece in which the head began: the parser keeps a header until it is whole."""
+    """Bytes that have come since the slot in which the head began: the parser keeps a header until it is whole."""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from foretime.service.examples import ANSWER, EXAMPLE, FACTS, NAMES, NEIGHBOURS, RULES, RUNS, TIMELINE
 
 Split = Literal["train", "valid", "test"]
-Piece = Literal["subject", "predicate", "object", "time"]
+Slot = Literal["subject", "predicate", "object", "time"]
 
 
 class Told(BaseModel):
@@ -60,7 +60,7 @@ class RunBrief(Told):
     steps: int
     rules: int
     evidence: bool
-    combiner: bool
+    reranker: bool
     forecasts: bool = Field(description="Whether times after the last one can be asked about.")
     intervals: bool = Field(description="Whether facts have a start and an end.")
     valid_mrr: float | None
@@ -87,7 +87,7 @@ class RunsOut(Told):
     problems: list[RunProblem]
 
 
-class Pieces(Told):
+class Slots(Told):
     """A fact or a question on labels."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
@@ -106,7 +106,7 @@ class RunOut(RunBrief):
     config: dict[str, dict[str, Any]]
     report: dict[str, Any] | None
     trace: list[dict[str, Any]]
-    example: Pieces | None
+    example: Slots | None
 
 
 class NameOut(Told):
@@ -126,7 +126,7 @@ class NamesOut(Told):
 
 
 class AnswerOut(Told):
-    """A candidate for the open piece; its terms add up to its score, its bars are lengths from -1 to 1."""
+    """A candidate for the open slot; its terms add up to its score, its bars are lengths from -1 to 1."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [ANSWER]})
 
@@ -143,8 +143,8 @@ class CompleteOut(Told):
     """The answers to a question, the best first."""
 
     run: str
-    question: Pieces
-    piece: Piece
+    question: Slots
+    slot: Slot
     answers: list[AnswerOut]
     note: str | None
 
@@ -152,8 +152,8 @@ class CompleteOut(Told):
 class Outcome(Told):
     """What became of one question of a batch."""
 
-    question: Pieces
-    piece: Piece | None
+    question: Slots
+    slot: Slot | None
     answers: list[AnswerOut]
     error: Error | None
 
@@ -176,8 +176,8 @@ class RanksOut(Told):
 class CompareOut(Told):
     """The answers of two runs to one question."""
 
-    question: Pieces
-    piece: Piece
+    question: Slots
+    slot: Slot
     left: CompleteOut
     right: CompleteOut
     answers: list[RanksOut]

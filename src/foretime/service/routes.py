@@ -84,12 +84,12 @@ def answer_routes(catalog: Catalog, answering: Answering) -> APIRouter:
 
     @router.get("/runs/{run}/explain", response_model=ExplanationOut)
     async def explain(run: RunPath, asked: Annotated[ExplainIn, Query()]) -> Response:
-        """Say why an answer has its score, and why not a rival."""
+        """Say why an answer has its score, and why not a competitor."""
         return as_json(await answering.explain(catalog[run], asked))
 
     @router.post("/runs/{run}/explain", response_model=ExplanationOut)
     async def explain_posted(run: RunPath, asked: ExplainIn) -> Response:
-        """Say why an answer has its score, and why not a rival."""
+        """Say why an answer has its score, and why not a competitor."""
         return as_json(await answering.explain(catalog[run], asked))
 
     @router.post("/runs/{run}/batch", response_model=BatchOut)

@@ -27,7 +27,7 @@ def rules_page(run: Served, wanted: RulesIn) -> dict[str, Any]:
     body = None if wanted.body is None else run.history.predicate(wanted.body)
     if rules is None:
         return {"total": 0, "window": window, "rules": []}
-    count = len(run.dataset.predicates)
+    count = len(run.graph.predicates)
     keep = (rules.confidence >= wanted.min_confidence) & (rules.support >= wanted.min_support)
     if head is not None:
         keep &= rules.head % count == head
@@ -47,7 +47,7 @@ def groundings_page(run: Served, row: int, wanted: GroundingsIn) -> dict[str, An
         raise Problem(404, "not_found", f"the run {run.name!r} has no rule {row}; its rules are numbered from 0")
     rule, settings, note = run.rules.rule(row), temporal_settings(run.config.rules), None
     try:
-        found = find_examples(rule, run.dataset, settings, run.events, wanted.limit, wanted.misses, GROUNDING_SECONDS)
+        found = find_examples(rule, run.graph, settings, run.events, wanted.limit, wanted.misses, GROUNDING_SECONDS)
     except DataError as error:
         found, note = Found([], whole=True), str(error)
     if not found.whole:
@@ -58,7 +58,7 @@ def groundings_page(run: Served, row: int, wanted: GroundingsIn) -> dict[str, An
 
 def _rule(run: Served, rules: RuleTable, row: int) -> dict[str, Any]:
     rule = rules.rule(row)
-    found = to_dict(written(rule, run.dataset.predicates, measures_of(rules, row)), rule.pattern or "static")
+    found = to_dict(written(rule, run.graph.predicates, measures_of(rules, row)), rule.pattern or "static")
     return {
         "id": row,
         "text": found["text"],

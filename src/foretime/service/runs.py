@@ -17,21 +17,21 @@ import numpy as np
 from pydantic_core import to_json
 
 from foretime.config import Config
-from foretime.data.dataset import Dataset
+from foretime.data.graph import Graph
 from foretime.errors import ForetimeError, nearest_names
-from foretime.explain import Explainer
-from foretime.predict import Predictor
+from foretime.inference.explainer import Explainer
+from foretime.inference.predictor import Predictor
 from foretime.rules.grounding import EventIndex
 from foretime.rules.mining import facts_of
 from foretime.rules.rule import RuleTable
+from foretime.runs.folder import RunFolder
+from foretime.runs.reranking import fits_on_valid
 from foretime.service.folders import Stamp, find_runs
 from foretime.service.history import History
 from foretime.service.lanes import Lane
 from foretime.service.metrics import Metrics
 from foretime.service.problems import Problem
 from foretime.service.settings import MOST_RUNS
-from foretime.training import RunFolder
-from foretime.training.second_stage import fits_on_valid
 
 NOT_LOADED = "cannot be loaded; the log of the service says why"
 TOO_MANY = f"not loaded: at most {MOST_RUNS} runs are served at once; name fewer folders"
@@ -63,41 +63,41 @@ class Served:
         folder = RunFolder.open(path)
         predictor = Predictor.open(folder)
         report = folder.report() if folder.report_file.exists() else None
-        dataset = predictor.dataset
-        rules = folder.rules(dataset)
-        explainer, history = Explainer(predictor), History(dataset)
+        graph = predictor.graph
+        rules = folder.rules(graph)
+        explainer, history = Explainer(predictor), History(graph)
         loaded = datetime.now(UTC).isoformat(timespec="microseconds")
         found = cls(name, folder.config(), predictor, explainer, history, rules, report, folder.trace(), loaded)
         _ = found.as_json  # a report that cannot be told is a run that cannot be loaded, and no error of each request
         return found
 
     @property
-    def dataset(self) -> Dataset:
+    def graph(self) -> Graph:
         """The graph of the run."""
-        return self.predictor.dataset
+        return self.predictor.graph
 
     @cached_property
     def brief(self) -> dict[str, Any]:
         """The run in a line."""
-        data, timeline, report = self.dataset, self.dataset.timeline, self.report or {}
+        data, timeline, report = self.graph, self.graph.timeline, self.report or {}
         return {
             "name": self.name,
             "data": data.name,
             "model": self.config.model.name,
             "entities": len(data.entities),
             "predicates": len(data.predicates),
-            "facts": {split: len(data.split(split)) for split in ("train", "valid", "test")},
+            "facts": {split: len(data.facts(split)) for split in ("train", "valid", "test")},
             "first": timeline.label(0),
             "last": timeline.label(len(timeline) - 1),
             "granularity": timeline.granularity,
             "steps": len(timeline),
             "rules": 0 if self.rules is None else len(self.rules),
             "evidence": self.explainer.note is None,
-            "combiner": self.predictor.judge.stages is not None,
+            "reranker": self.predictor.scorer.stages is not None,
             "forecasts": self.predictor.forecasts,
             "intervals": data.has_intervals,
             **{f"{split}_mrr": report.get(split, {}).get("all", {}).get("mrr") for split in ("valid", "test")},
-            "valid_fitted": fits_on_valid(self.config.combiner),
+            "valid_fitted": fits_on_valid(self.config.reranker),
             "loaded": self.loaded,
         }
 
@@ -123,23 +123,23 @@ class Served:
     @cached_property
     def events(self) -> EventIndex:
         """The events that the rules were mined from; indexed when groundings are first asked for."""
-        return EventIndex(facts_of(self.dataset, self.config.rules), self.dataset)
+        return EventIndex(facts_of(self.graph, self.config.rules), self.graph)
 
     @cached_property
     def example(self) -> dict[str, Any] | None:
         """A fact for a first try: the middle one by time of the last split that has any."""
         rows = np.flatnonzero(self.history.split == self.history.split.max(initial=0))
-        return self.history.fact_pieces(int(rows[len(rows) // 2])) if len(rows) else None
+        return self.history.fact_slots(int(rows[len(rows) // 2])) if len(rows) else None
 
     def warm_ups(self) -> Iterator[Callable[[], object]]:
-        """Yield jobs that ask for each piece of a fact: what is compiled or indexed at first use is then there."""
+        """Yield jobs that ask for each slot of a fact: what is compiled or indexed at first use is then there."""
         if self.example is None:
             return
-        pieces = {name: value for name, value in self.example.items() if value is not None}
+        slots = {name: value for name, value in self.example.items() if value is not None}
         timed = {"time", "start", "end"}
         for left_out in ({"subject"}, {"predicate"}, {"object"}, timed):
-            yield partial(self.predictor.complete, top=1, **{name: pieces[name] for name in pieces.keys() - left_out})
-        yield partial(self.explainer.explain, **pieces)
+            yield partial(self.predictor.complete, top=1, **{name: slots[name] for name in slots.keys() - left_out})
+        yield partial(self.explainer.explain, **slots)
 
 
 @dataclass

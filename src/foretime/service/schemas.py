@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from foretime.predict import Question
+from foretime.inference.predictor import Question
 from foretime.service.examples import EXAMPLE, FACT
 from foretime.service.settings import (
     MOST_ANSWERS,
@@ -26,7 +26,7 @@ PIECES_OF_TIME = ("time", "start", "end")
 
 
 def _open(value: Any) -> Any:
-    """Return nothing for what stands in an open piece."""
+    """Return nothing for what stands in an open slot."""
     return None if value in ("", "?") else value
 
 
@@ -51,7 +51,7 @@ class Asked(BaseModel):
 
 
 class QuestionIn(Asked):
-    """A fact on labels with one piece left open."""
+    """A fact on labels with one slot left open."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
@@ -66,8 +66,8 @@ class QuestionIn(Asked):
         """Return the question for the library."""
         return Question(self.subject, self.predicate, self.object, self.time, self.start, self.end)
 
-    def pieces(self) -> dict[str, str]:
-        """Return the pieces that are given."""
+    def slots(self) -> dict[str, str]:
+        """Return the slots that are given."""
         names = ("subject", "predicate", "object", *PIECES_OF_TIME)
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
@@ -93,10 +93,10 @@ class CompareIn(CompleteIn):
 class ExplainIn(QuestionIn):
     """A fact, or a question whose best answer is explained."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "rival": "Kafitand", "top": 3}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{**EXAMPLE, "competitor": "Kafitand", "top": 3}]})
 
-    rival: Name = Field(default=None, description="Another answer: why not that one?", examples=["Kafitand"])
-    piece: Literal["subject", "predicate", "object", "time"] = Field(
+    competitor: Name = Field(default=None, description="Another answer: why not that one?", examples=["Kafitand"])
+    slot: Literal["subject", "predicate", "object", "time"] = Field(
         default="object", description="The answer, where nothing is left open.", examples=["object"]
     )
     known: KnownIn = "mark"

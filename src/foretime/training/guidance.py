@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 
 from foretime.config import Config
-from foretime.data.dataset import Dataset
+from foretime.data.graph import Graph
 from foretime.errors import ConfigError
 from foretime.models import model_class
 from foretime.rules.files import read_rules
 from foretime.rules.rule import STATIC, RuleTable
-from foretime.training.listeners import Listener
+from foretime.training.callbacks import Callback
 
 RULES_OF_A_FILE = "the rules were read from a file, and what they were mined from is not known"
 """What is told wherever such rules may have seen the facts that are asked about."""
 
 
-def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable | None:
+def rules_for(config: Config, graph: Graph, callback: Callback) -> RuleTable | None:
     """Return the rules that guide the configured model or that its evidence has paths of, if there is either."""
     grounded = config.evidence.use and "path" in config.evidence.families and config.evidence.path_rules > 0
     if not wants_rules(config) and not grounded:
@@ -32,8 +32,8 @@ def rules_for(config: Config, dataset: Dataset, listener: Listener) -> RuleTable
         raise ConfigError("rules.splits has test: rules that guide a model must not have seen the test facts")
     from foretime.rules.mining import mine
 
-    listener.stage(f"reading rules from {config.rules.file}" if config.rules.file else "mining temporal rules")
-    rules = _from_file(config, dataset) if config.rules.file else mine(dataset, config.rules)
+    callback.announce(f"reading rules from {config.rules.file}" if config.rules.file else "mining temporal rules")
+    rules = _from_file(config, graph) if config.rules.file else mine(graph, config.rules)
     if len(rules) == 0 and wants_rules(config):
         raise ConfigError(
             "no temporal rule reaches the thresholds: lower rules.confidence or rules.head_coverage, "
@@ -48,11 +48,11 @@ def wants_rules(config: Config) -> bool:
     return model_class(config.model).takes_rules and any(weights)
 
 
-def _from_file(config: Config, dataset: Dataset) -> RuleTable:
+def _from_file(config: Config, graph: Graph) -> RuleTable:
     """Return the rules of a file; those without measures are counted on the graph."""
     from foretime.rules.recount import recount
 
-    rules = read_rules(Path(config.rules.file), dataset)
+    rules = read_rules(Path(config.rules.file), graph)
     static = np.flatnonzero(rules.pattern == STATIC)
     if len(static):
         raise ConfigError(
@@ -60,4 +60,4 @@ def _from_file(config: Config, dataset: Dataset) -> RuleTable:
             "model: write each atom's time, as in p(x, y, t+t1) <= q(x, y, t)"
         )
     blank = np.flatnonzero(rules.body_count == 0)
-    return rules.replaced(blank, recount(rules.take(blank), dataset, config.rules)) if len(blank) else rules
+    return rules.replaced(blank, recount(rules.take(blank), graph, config.rules)) if len(blank) else rules

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from foretime.errors import ConfigError, suggestion
-from foretime.models.base import Model, Part, Queries
+from foretime.models.base import Component, Model, Queries
 from foretime.training.batches import Batch
 
 DrawnLoss = Callable[[Model, Batch], Tensor]
@@ -62,7 +62,7 @@ def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1
 
 
 def loss_each(
-    parts: list[Part], batches: list[Batch], weights: dict[str, float], drawn: list[DrawnLoss | None] | None = None
+    parts: list[Component], batches: list[Batch], weights: dict[str, float], drawn: list[DrawnLoss | None] | None = None
 ) -> Loss:
     """Return Σ over the parts of weight · (loss + penalties), each part on its own batch (Eqs. 12–14).
 

@@ -9,7 +9,8 @@ import torch
 
 from foretime.config import Config, LossName, ModelConfig, override
 from foretime.errors import ConfigError
-from foretime.models import MODELS, EvidencePart, Sizes, build_model, model_class, model_options
+from foretime.evidence.module import EvidenceComponent
+from foretime.models import MODELS, Sizes, build_model, model_class, model_options
 from foretime.training.losses import loss_settings
 from foretime.training.objective import check_penalties, penalty_names
 
@@ -32,7 +33,7 @@ def default_penalties(config: Config) -> dict[str, float]:
 
 def evidence_penalties(config: Config) -> dict[str, float]:
     """Return the default weights of the penalties of the evidence, none if it is not used."""
-    own = EvidencePart.default_penalties if config.evidence.use else {}
+    own = EvidenceComponent.default_penalties if config.evidence.use else {}
     return {f"evidence_{name}": weight for name, weight in own.items()}
 
 
@@ -64,14 +65,16 @@ def complete_config(config: Config) -> Config:
 
 def check_members(config: Config) -> None:
     """Raise `ConfigError` if the configured members cannot be."""
-    if config.training.members == 1:
+    if config.training.ensemble_size == 1:
         return
     if config.model.name == "rules":
-        raise ConfigError("training.members: rules has no embeddings, so its members would all be the same; leave it 1")
+        raise ConfigError(
+            "training.ensemble_size: rules has no embeddings, so its members would all be the same; leave it 1"
+        )
     if config.evidence.use and config.training.softmax == "joint":
         raise ConfigError(
-            "training.members: members learn without the evidence, which has its own softmax only under "
-            'training.softmax = "each"; choose that, or leave training.members 1'
+            "training.ensemble_size: members learn without the evidence, which has its own softmax only under "
+            'training.softmax = "each"; choose that, or leave training.ensemble_size 1'
         )
 
 

@@ -11,40 +11,43 @@ import numpy as np
 import torch
 
 from foretime.config import Config, TrainingConfig
-from foretime.data.dataset import Dataset
 from foretime.data.facts import Facts
+from foretime.data.graph import Graph
 from foretime.errors import DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import known_answers, model_scorer, questions_of, rank
 from foretime.evidence.grounds import grounds_of
-from foretime.models import EvidencePart, Model, Part, Sizes, WithEvidence, build_model, model_class
+from foretime.evidence.module import EvidenceComponent, WithEvidence
+from foretime.models import Component, Model, Sizes, build_model, model_class
 from foretime.rules.rule import RuleTable
 from foretime.training.batches import QuestionPool, step_rows
+from foretime.training.callbacks import Callback, Plan
 from foretime.training.candidates import SampledSoftmax, most_frequent
 from foretime.training.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
+from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
-from foretime.training.listeners import Listener, Plan
 from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.memory import memory_kept
 from foretime.training.objective import DrawnLoss, Loss, loss_each, loss_joint
 from foretime.training.precision import products_in
-from foretime.training.runs import RunFolder
 
 
-def sizes_of(dataset: Dataset, ends: int = 1) -> Sizes:
+def sizes_of(graph: Graph, ends: int = 1) -> Sizes:
     """Return what a model of the data set has to know."""
-    return Sizes(len(dataset.entities), ends * 2 * len(dataset.predicates), len(dataset.timeline), ends)
+    return Sizes(len(graph.entities), ends * 2 * len(graph.predicates), len(graph.timeline), ends)
 
 
-def new_model(config: Config, dataset: Dataset, rules: RuleTable | None = None) -> Model:
+def new_model(config: Config, graph: Graph, rules: RuleTable | None = None) -> Model:
     """Return the configured model with the initial weights of the configured seed, guided by rules if there are any."""
     generator = torch.Generator().manual_seed(config.training.seed)
-    apart = config.training.ends == "apart" and model_class(config.model).uses_time and dataset.has_intervals
-    model = build_model(config.model, sizes_of(dataset, 2 if apart else 1), generator)
+    apart = (
+        config.training.boundary_relations == "separate" and model_class(config.model).uses_time and graph.has_intervals
+    )
+    model = build_model(config.model, sizes_of(graph, 2 if apart else 1), generator)
     if wants_rules(config):
         model.take_rules(rules)
     if config.evidence.use:
-        model = WithEvidence(model, grounds_of(dataset, config.evidence, rules))
-    model.end_offset = 2 * len(dataset.predicates) if apart else 0
+        model = WithEvidence(model, grounds_of(graph, config.evidence, rules))
+    model.end_offset = 2 * len(graph.predicates) if apart else 0
     return model
 
 
@@ -60,26 +63,26 @@ class Trainer:
 
     def __init__(
         self,
-        run: RunFolder,
+        run: TrainingFiles,
         config: Config,
-        dataset: Dataset,
-        listener: Listener,
+        graph: Graph,
+        callback: Callback,
         facts: Facts | None = None,
         rules: RuleTable | None = None,
     ) -> None:
         """Prepare to train on all of train, or on those of its facts that are given."""
-        if len(dataset.train) == 0:
+        if len(graph.train) == 0:
             raise DataError("the training split is empty; check the files with foretime data describe")
         torch.set_num_threads(config.training.threads)
-        self.run, self.config, self.dataset, self.listener = run, config, dataset, listener
-        self.model = new_model(config, dataset, rules)
+        self.run, self.config, self.graph, self.callback = run, config, graph, callback
+        self.model = new_model(config, graph, rules)
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
-        asked = (facts or dataset.train).with_inverses(len(dataset.predicates))
+        asked = (facts or graph.train).with_inverses(len(graph.predicates))
         events = asked.events(self.model.end_offset)
-        self._frequent = most_frequent(events.object, len(dataset.entities), config.training.candidates // 2)
+        self._frequent = most_frequent(events.object, len(graph.entities), config.training.candidates // 2)
         each = config.training.softmax == "each"
-        self._parts = self.model.parts() if each else [Part("", 1.0, self.model)]
+        self._parts = self.model.components() if each else [Component("", 1.0, self.model)]
         self._pools = [QuestionPool(events, part.model.uses_time) for part in self._parts]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
@@ -91,7 +94,7 @@ class Trainer:
             _check_best(self.run, self.progress)
         self.run.rewind_trace(self.progress.epochs_done + 1)
         self._saved_at = time.monotonic()
-        self.listener.begin(self._plan())
+        self.callback.begin(self._plan())
         try:
             with memory_kept():
                 while not self.progress.finished:
@@ -99,10 +102,10 @@ class Trainer:
                     self._finish_epoch()
                     self._stop_if_wanted()
         finally:
-            self.listener.end()
+            self.callback.end()
 
     def _plan(self) -> Plan:
-        best = self.progress.best_mrr if self.progress.best_epoch and len(self.dataset.valid) else None
+        best = self.progress.best_mrr if self.progress.best_epoch and len(self.graph.valid) else None
         pairs = self._pools[0].pairs
         return Plan(self.config.training.epochs, self.steps, pairs, self.progress.epoch, self.progress.step, best)
 
@@ -116,11 +119,11 @@ class Trainer:
             sums = {name: self.progress.sums.get(name, 0.0) + float(value) for name, value in loss.named.items()}
             seconds = before + time.monotonic() - began
             self.progress = replace(self.progress, step=step + 1, sums=sums, seconds=seconds)
-            self.listener.step(epoch, step + 1, sum(v for k, v in sums.items() if k.endswith("loss")) / (step + 1))
+            self.callback.step(epoch, step + 1, sum(v for k, v in sums.items() if k.endswith("loss")) / (step + 1))
             self._save_now_and_then()
 
     def _step(self, orders: list[np.ndarray[Any, Any]], step: int) -> Loss:
-        parts = self._learning_parts()
+        parts = self._learning_components()
         batches = [
             pool.batch(step_rows(order, step, self.steps), self.steps)
             for part, pool, order in zip(self._parts, self._pools, orders, strict=True)
@@ -138,23 +141,23 @@ class Trainer:
         self.model.constrain_()
         return loss
 
-    def _drawn_loss(self, part: Part, number: int, step: int) -> DrawnLoss | None:
+    def _drawn_loss(self, part: Component, number: int, step: int) -> DrawnLoss | None:
         """Return the loss of a part against entities drawn by seed, epoch, step and part; nothing if against all."""
         training, (loss, margin) = self.config.training, loss_settings(self.config)
-        entities = len(self.dataset.entities)
+        entities = len(self.graph.entities)
         among_all = loss == "softmax" and not 0 < training.candidates < entities
-        if among_all or isinstance(part.model, EvidencePart):
+        if among_all or isinstance(part.model, EvidenceComponent):
             return None
         generator = np.random.default_rng([training.seed, self.progress.epoch, step, number])
         if loss == "softmax":
             return SampledSoftmax(self._frequent, training.candidates - len(self._frequent), entities, generator)
         return SampledLoss(loss, margin, training.negatives, training.temperature, entities, generator)
 
-    def _learning_parts(self) -> list[Part]:
+    def _learning_components(self) -> list[Component]:
         """Return the parts that learn in this epoch: the evidence has its own, smaller number of epochs."""
         if self.progress.epoch <= self.config.evidence.epochs:
             return self._parts
-        others = [part for part in self._parts if not isinstance(part.model, EvidencePart)]
+        others = [part for part in self._parts if not isinstance(part.model, EvidenceComponent)]
         return others or self._parts
 
     def _save_now_and_then(self) -> None:
@@ -163,7 +166,7 @@ class Trainer:
         self._stop_if_wanted()
 
     def _stop_if_wanted(self) -> None:
-        if self.listener.stop_wanted():
+        if self.callback.stop_wanted():
             self._save_last()
             raise Interrupted("stopped")
 
@@ -185,18 +188,18 @@ class Trainer:
             self.progress = replace(self.progress, epoch=epoch)
         self.run.append_trace(record)
         self._save_last()
-        self.listener.epoch(record)
+        self.callback.epoch(record)
 
     def _evaluate(self) -> dict[str, float]:
         """Return what the trace says of valid, and keep the weights if they are the best so far.
 
         Without a valid split nothing can be said, and the weights are kept.
         """
-        if len(self.dataset.valid) == 0:
+        if len(self.graph.valid) == 0:
             self._keep_weights(self.progress.best_mrr)
             return {}
-        self.listener.stage("ranking valid")
-        mrr = valid_mrr(self.model, self.dataset, self.config.training)
+        self.callback.announce("ranking valid")
+        mrr = valid_mrr(self.model, self.graph, self.config.training)
         if mrr > self.progress.best_mrr:
             self._keep_weights(mrr)
         else:
@@ -213,7 +216,7 @@ class Trainer:
         self._saved_at = time.monotonic()
 
 
-def load_weights(run: RunFolder, model: Model) -> Model:
+def load_weights(run: TrainingFiles, model: Model) -> Model:
     """Return the model with the best weights of a run, or with its last ones if valid has not been ranked yet."""
     if not run.best_file.exists() and not run.last_file.exists():
         raise RunError(f"{run.path}: nothing is trained yet; go on with foretime train --resume {run.path}")
@@ -224,7 +227,7 @@ def load_weights(run: RunFolder, model: Model) -> Model:
     return model.eval()
 
 
-def _check_best(run: RunFolder, progress: Progress) -> None:
+def _check_best(run: TrainingFiles, progress: Progress) -> None:
     """Raise `RunError` if a training has kept the weights of its best epoch and they are gone."""
     if progress.best_epoch and not run.best_file.exists():
         raise RunError(
@@ -233,11 +236,11 @@ def _check_best(run: RunFolder, progress: Progress) -> None:
         )
 
 
-def valid_mrr(model: Model, dataset: Dataset, training: TrainingConfig) -> float:
+def valid_mrr(model: Model, graph: Graph, training: TrainingConfig) -> float:
     """Return the MRR on valid, or on the configured number of its facts."""
-    facts = _sample(dataset.valid, training.valid_limit, training.seed)
-    questions = questions_of(facts, len(dataset.predicates), training.filter)
-    ranks = rank(model_scorer(model), questions, known_answers(dataset, training.filter))
+    facts = _sample(graph.valid, training.valid_limit, training.seed)
+    questions = questions_of(facts, len(graph.predicates), training.filter)
+    ranks = rank(model_scorer(model), questions, known_answers(graph, training.filter))
     return float(np.mean(1.0 / ranks.realistic))
 
 

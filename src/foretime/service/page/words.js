@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { beforeTime, humanTime, humanWhen } from "./times.js";
 
-export const PIECES = ["subject", "predicate", "object", "time"];
+export const SLOTS = ["subject", "predicate", "object", "time"];
 const ASKED = { subject: "Who?", predicate: "What?", object: "To whom?", time: "When?" };
 const LETTERS = { x: "A", y: "B", z: "C" };
 export const PATTERNS = {
@@ -57,16 +57,16 @@ export function ordinal(rank) {
 }
 
 /** Return what is asked for in a word or two: `Who?` */
-export const asked = (piece) => ASKED[piece] ?? "?";
+export const asked = (slot) => ASKED[slot] ?? "?";
 
 /** Return an answer as people read it: a name, or a date. */
-export const answerName = (name, piece) => (piece === "time" ? humanTime(name) : name);
+export const answerName = (name, slot) => (slot === "time" ? humanTime(name) : name);
 
-/** Return a fact or a question as a sentence of elements; the open piece is marked: what it is, or a question mark. */
+/** Return a fact or a question as a sentence of elements; the open slot is marked: what it is, or a question mark. */
 export function factSentence(fact, open = null, answer = null) {
   const part = (name, className, text) =>
     name === open
-      ? h("mark", { class: "answer-piece" }, answer === null ? (text ?? "?") : answerName(answer, open))
+      ? h("mark", { class: "answer-slot" }, answer === null ? (text ?? "?") : answerName(answer, open))
       : h("span", { class: className }, text ?? "?");
   return h(
     "span",
@@ -80,19 +80,19 @@ export function factSentence(fact, open = null, answer = null) {
   );
 }
 
-/** Return the pieces of a question among parameters, without the empty ones. */
+/** Return the slots of a question among parameters, without the empty ones. */
 export function questionOf(query) {
   const question = {};
-  for (const name of [...PIECES, "start", "end"]) {
+  for (const name of [...SLOTS, "start", "end"]) {
     const value = query.get(name);
     if (value && value !== "?") question[name] = value;
   }
   return question;
 }
 
-/** Return which pieces a question leaves open. */
-export function openPieces(question) {
-  return PIECES.filter((name) => (name === "time" ? !hasTime(question) : !question[name]));
+/** Return which slots a question leaves open. */
+export function openSlots(question) {
+  return SLOTS.filter((name) => (name === "time" ? !hasTime(question) : !question[name]));
 }
 
 export const hasTime = (fact) => Boolean(fact.time || fact.start || fact.end);

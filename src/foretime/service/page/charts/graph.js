@@ -6,7 +6,7 @@ const ROW = 58;
 const LETTER = 7.2;
 
 /** Return the graph of events around the two of a fact: its subject on the left, its object on the right. */
-export function groundingGraph(events, fact, piece) {
+export function groundingGraph(events, fact, slot) {
   const named = new Set(events.flatMap((event) => [event.subject, event.object]));
   const others = [...named].filter((name) => name !== fact.subject && name !== fact.object);
   const sides = {
@@ -14,7 +14,7 @@ export function groundingGraph(events, fact, piece) {
     right: named.has(fact.object) ? fact.object : null,
   };
   const height = Math.max(others.length * ROW, others.length === 0 ? events.length * 34 : 0, ROW) + 24;
-  const box = drawn("chart graph", (width) => draw(width, height, { events, others, sides, answer: fact[piece] }));
+  const box = drawn("chart graph", (width) => draw(width, height, { events, others, sides, answer: fact[slot] }));
   box.style.setProperty("--height", `${height}px`);
   return box;
 }

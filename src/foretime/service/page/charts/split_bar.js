@@ -12,10 +12,10 @@ export const termClass = (name) => (KNOWN.includes(name) ? `term-${name}` : "ter
 /**
  * Return the terms that a bar is split into.
  *
- * A second stage scores on a scale of its own. What an answer has as `combiner` is only the step from one scale to the
+ * A second stage scores on a scale of its own. What an answer has as `reranker` is only the step from one scale to the
  * other, which says nothing by its size; the bar is that of the first stage then.
  */
-export const split = ({ combiner, ...terms }) => terms;
+export const split = ({ reranker, ...terms }) => terms;
 
 /** Return how far left and right of zero the terms of all answers reach. */
 export function reach(all) {

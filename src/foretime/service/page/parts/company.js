@@ -10,7 +10,7 @@ const FACTS = 6;
 export function companyList(why) {
   const company = why.second_stage?.company;
   if (!company?.count) return null;
-  const given = why.question[why.piece === "subject" ? "object" : "subject"];
+  const given = why.question[why.slot === "subject" ? "object" : "subject"];
   const told = `${counted(company.paths, "path")} of weight ${number(company.weight)} in all`;
   const left = company.count - company.peers.length;
   return h(

@@ -6,10 +6,10 @@ import { answerName, counted, number, ordinal, percent } from "../words.js";
 import { section } from "./frame.js";
 
 /** Return why one answer and not another. */
-export function comparison(why, rival, differences) {
-  const [name, other] = [why, rival].map((one) => answerName(one.answer, one.piece));
+export function comparison(why, competitor, differences) {
+  const [name, other] = [why, competitor].map((one) => answerName(one.answer, one.slot));
   const ahead = differences.score >= 0;
-  const scale = reach([why.terms, rival.terms]);
+  const scale = reach([why.terms, competitor.terms]);
   return section(
     [h("em", {}, name), " or ", h("em", {}, other), "?"],
     h(
@@ -23,7 +23,7 @@ export function comparison(why, rival, differences) {
       h("b", {}, other),
       ".",
     ),
-    h("div", { class: "pair" }, side(why, scale), side(rival, scale)),
+    h("div", { class: "pair" }, side(why, scale), side(competitor, scale)),
     table("The terms of the score", differences.terms, name, other),
     table("Of the evidence", differences.reasons, name, other, differences.other_reasons),
     differences.second_stage &&
@@ -36,7 +36,7 @@ function side(why, scale) {
   return h(
     "div",
     { class: "side" },
-    h("h3", {}, answerName(why.answer, why.piece)),
+    h("h3", {}, answerName(why.answer, why.slot)),
     h("p", { class: "note" }, `${ordinal(why.rank)}, ${confidence}, score ${number(why.score)}`),
     splitBar(why.terms, scale),
     termNumbers(why.terms),
@@ -91,7 +91,7 @@ function line(row, all) {
     {},
     h("td", {}, known !== "term-other" && h("i", { class: `swatch ${known}`, "aria-hidden": "true" }), row.name),
     h("td", { class: "figure" }, number(row.answer)),
-    h("td", { class: "figure" }, number(row.rival)),
+    h("td", { class: "figure" }, number(row.competitor)),
     h("td", { class: "bar-cell" }, signedBar(row.difference, all)),
     h("td", { class: "figure" }, h("b", {}, number(row.difference, true))),
   );

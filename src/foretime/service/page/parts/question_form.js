@@ -1,9 +1,9 @@
-// The question: four pieces, one of which is left open.
+// The question: four slots, one of which is left open.
 
 import { address, ask, runPath } from "../api.js";
 import { h, replace } from "../dom.js";
 import { go } from "../navigation.js";
-import { PIECES, factSentence, openPieces } from "../words.js";
+import { SLOTS, factSentence, openSlots } from "../words.js";
 import { combobox } from "./combobox.js";
 import { timeField } from "./time_field.js";
 
@@ -44,7 +44,7 @@ export function questionForm(run, question = {}, to = (asked) => whereTo(run, as
   function note() {
     if (ends.some((name) => !fields[name])) return;
     const asked = current();
-    const open = openPieces(asked);
+    const open = openSlots(asked);
     button.textContent = open.length === 0 ? "Explain" : "Ask";
     hint.classList.remove("wrong");
     replace(hint, hintFor(asked, open));
@@ -53,7 +53,7 @@ export function questionForm(run, question = {}, to = (asked) => whereTo(run, as
   function submit(event) {
     event.preventDefault();
     const asked = current();
-    const open = openPieces(asked);
+    const open = openSlots(asked);
     if (open.length < 2) return go(to(asked));
     hint.classList.add("wrong");
     replace(hint, `Fill in all but one: ${listed(open)} are empty.`);
@@ -81,13 +81,13 @@ export function questionForm(run, question = {}, to = (asked) => whereTo(run, as
 
 /** Return where a question leads: to its answers, or to the reasons if nothing is left open. */
 export function whereTo(run, question) {
-  const open = openPieces(question);
+  const open = openSlots(question);
   return address(runPath(run.name, open.length === 0 ? "explain" : "complete"), question);
 }
 
 function hintFor(asked, open) {
-  if (open.length === PIECES.length) return "Fill in three of the four; the one that you leave open is the question.";
-  if (open.length > 1) return `Leave one piece open: ${listed(open)} are still empty.`;
+  if (open.length === SLOTS.length) return "Fill in three of the four; the one that you leave open is the question.";
+  if (open.length > 1) return `Leave one slot open: ${listed(open)} are still empty.`;
   if (open.length === 0) return ["Nothing is left open: ", factSentence(asked), " will be explained."];
   return ["You ask: ", factSentence(asked, open[0])];
 }

@@ -60,7 +60,7 @@ function details(run, why, reason) {
       "div",
       { class: "pair" },
       h("div", {}, h("h3", {}, "Its events"), eventList(drawnEvents), more(reason, drawnEvents.length)),
-      h("div", {}, h("h3", {}, "As a graph"), groundingGraph(drawnEvents, why.question, why.piece)),
+      h("div", {}, h("h3", {}, "As a graph"), groundingGraph(drawnEvents, why.question, why.slot)),
     ),
     learned(reason),
   ];

@@ -7,13 +7,13 @@ import { go } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
 import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
-import { answerName, asked, factSentence, openPieces, percent, questionOf } from "../words.js";
+import { answerName, asked, factSentence, openSlots, percent, questionOf } from "../words.js";
 
 const NARROW = matchMedia("(max-width: 640px)");
 
 export function answersView({ run, runs, path, query, signal }) {
   const question = questionOf(query);
-  const open = openPieces(question)[0];
+  const open = openSlots(question)[0];
   const found = ask(path, query, signal);
   const change = (name) => (value) => {
     const changed = new URLSearchParams(query);
@@ -26,7 +26,7 @@ export function answersView({ run, runs, path, query, signal }) {
   });
   const form = questionForm(run, question);
   const [top, known] = [query.get("top"), query.get("known")];
-  const rival = runs.find((other) => other !== run && other.data === run.data);
+  const competitor = runs.find((other) => other !== run && other.data === run.data);
   return [
     NARROW.matches
       ? [head, h("details", { class: "card ask-again" }, h("summary", {}, "Change the question"), form)]
@@ -49,10 +49,10 @@ export function answersView({ run, runs, path, query, signal }) {
         known ?? "mark",
         change("known"),
       ),
-      rival &&
+      competitor &&
         h(
           "a",
-          { class: "quiet", href: address("/compare", { ...question, left: run.name, right: rival.name, top, known }) },
+          { class: "quiet", href: address("/compare", { ...question, left: run.name, right: competitor.name, top, known }) },
           "Ask another run too",
         ),
     ),
@@ -64,11 +64,11 @@ export function answersView({ run, runs, path, query, signal }) {
 }
 
 /** Return the list of answers of a response, each a link to its reasons. */
-export function answerList(run, question, { piece, answers, note }) {
+export function answerList(run, question, { slot, answers, note }) {
   if (answers.length === 0)
     return empty("No answer is left", "Train and valid know every one; show the known answers too.");
   const scale = reach(answers.map((answer) => split(answer.terms)));
-  const stages = answers.some((answer) => "combiner" in answer.terms);
+  const stages = answers.some((answer) => "reranker" in answer.terms);
   const reading = stages
     ? "the score of the first stage, split; a second stage orders the best"
     : "the score, split; left of the line speaks against";
@@ -83,13 +83,13 @@ export function answerList(run, question, { piece, answers, note }) {
     h(
       "ol",
       { class: "answers" },
-      answers.map((answer) => answerRow(run, question, piece, answer, scale)),
+      answers.map((answer) => answerRow(run, question, slot, answer, scale)),
     ),
   ];
 }
 
-function answerRow(run, question, piece, answer, scale) {
-  const href = address(runPath(run.name, "explain"), { ...question, [piece]: answer.name, piece });
+function answerRow(run, question, slot, answer, scale) {
+  const href = address(runPath(run.name, "explain"), { ...question, [slot]: answer.name, slot });
   return h(
     "li",
     {},
@@ -97,10 +97,10 @@ function answerRow(run, question, piece, answer, scale) {
       "a",
       { class: "answer", href },
       h("span", { class: "rank" }, String(answer.rank)),
-      h("span", { class: "name" }, answerName(answer.name, piece), knownBadge(answer.known)),
+      h("span", { class: "name" }, answerName(answer.name, slot), knownBadge(answer.known)),
       confidenceCell(answer.confidence),
       splitBar(split(answer.terms), scale),
-      termNumbers(split(answer.terms), "combiner" in answer.terms ? answer.score : null),
+      termNumbers(split(answer.terms), "reranker" in answer.terms ? answer.score : null),
       h("span", { class: "go" }, "why"),
     ),
   );

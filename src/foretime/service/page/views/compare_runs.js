@@ -6,7 +6,7 @@ import { go, goInstead } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
 import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
-import { answerName, asked, counted, factSentence, openPieces, questionOf } from "../words.js";
+import { answerName, asked, counted, factSentence, openSlots, questionOf } from "../words.js";
 import { answerList } from "./answers.js";
 
 export function compareView({ runs, query, signal }) {
@@ -20,7 +20,7 @@ export function compareView({ runs, query, signal }) {
   const others = runs.filter((run) => run !== left);
   const right = named(query.get("right"), others.find((run) => run.data === left.data) ?? others[0]);
   const question = questionOf(query);
-  const open = openPieces(question);
+  const open = openSlots(question);
   const shownAs = { left: left.name, right: right.name, top: query.get("top"), known: query.get("known") };
   const to = (given) => address("/compare", { ...given, ...shownAs });
   if (query.get("left") !== left.name || query.get("right") !== right.name) {
@@ -51,7 +51,7 @@ export function compareView({ runs, query, signal }) {
   ];
 }
 
-function both(left, right, question, { piece, answers, shared, ...sides }) {
+function both(left, right, question, { slot, answers, shared, ...sides }) {
   const place = (rank) => (rank === null ? "–" : String(rank));
   return [
     section(
@@ -81,7 +81,7 @@ function both(left, right, question, { piece, answers, shared, ...sides }) {
               h(
                 "tr",
                 {},
-                h("td", {}, answerName(one.name, piece)),
+                h("td", {}, answerName(one.name, slot)),
                 h("td", { class: "figure" }, place(one.left)),
                 h("td", { class: "figure" }, place(one.right)),
               ),

@@ -59,7 +59,7 @@ function runCard(run) {
       { class: "badges" },
       [
         run.evidence && "gives reasons",
-        run.combiner && (run.valid_fitted ? "two stages, fitted on valid" : "two stages"),
+        run.reranker && (run.valid_fitted ? "two stages, fitted on valid" : "two stages"),
         run.forecasts && "forecasts",
       ]
         .filter(Boolean)

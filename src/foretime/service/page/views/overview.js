@@ -6,7 +6,7 @@ import { heading, section } from "../parts/frame.js";
 import { questionForm, whereTo } from "../parts/question_form.js";
 import { later, lines } from "../parts/states.js";
 import { humanSpan } from "../times.js";
-import { PIECES, asked, count, factSentence, unseenFigures } from "../words.js";
+import { SLOTS, asked, count, factSentence, unseenFigures } from "../words.js";
 
 const EXAMPLES = 4;
 
@@ -61,16 +61,16 @@ function examples(run, first, others) {
 }
 
 function example(run, fact) {
-  const pieces = PIECES.filter((piece) => piece !== "time" || fact.time);
-  const links = pieces.map((piece) =>
-    h("a", { class: "chip", href: whereTo(run, without(fact, piece)) }, asked(piece)),
+  const slots = SLOTS.filter((slot) => slot !== "time" || fact.time);
+  const links = slots.map((slot) =>
+    h("a", { class: "chip", href: whereTo(run, without(fact, slot)) }, asked(slot)),
   );
   return h("li", {}, factSentence(fact), h("span", { class: "chips" }, links));
 }
 
-function without(fact, piece) {
+function without(fact, slot) {
   const names = ["subject", "predicate", "object", "time", "start", "end"];
-  return Object.fromEntries(names.filter((name) => name !== piece && fact[name]).map((name) => [name, fact[name]]));
+  return Object.fromEntries(names.filter((name) => name !== slot && fact[name]).map((name) => [name, fact[name]]));
 }
 
 function figures(run) {

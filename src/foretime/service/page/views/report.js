@@ -275,7 +275,7 @@ function settings(found, config) {
     [
       "Temperatures",
       Object.entries(found.temperatures ?? {})
-        .map(([piece, value]) => `${piece} ${number(value)}`)
+        .map(([slot, value]) => `${slot} ${number(value)}`)
         .join(", "),
     ],
   ].filter(([, value]) => value);

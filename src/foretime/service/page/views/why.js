@@ -8,26 +8,26 @@ import { block, later, lines } from "../parts/states.js";
 import { questionForm } from "../parts/question_form.js";
 import { reasonList } from "../parts/reasons.js";
 import { betweenTwo } from "../parts/between.js";
-import { rivalPicker } from "../parts/rivals.js";
+import { competitorsPicker } from "../parts/competitors.js";
 import { comparison } from "../parts/comparison.js";
 import { companyList } from "../parts/company.js";
-import { answerName, factSentence, number, openPieces, ordinal, percent, questionOf } from "../words.js";
+import { answerName, factSentence, number, openSlots, ordinal, percent, questionOf } from "../words.js";
 import { knownBadge } from "./answers.js";
 
 export function whyView({ run, path, query, signal }) {
   const question = questionOf(query);
   const found = ask(path, query, signal);
-  const open = openPieces(question)[0]; // without an answer, the best one is explained
-  const piece = open ?? query.get("piece") ?? "object";
-  const fact = h("span", {}, factSentence(question, piece));
+  const open = openSlots(question)[0]; // without an answer, the best one is explained
+  const slot = open ?? query.get("slot") ?? "object";
+  const fact = h("span", {}, factSentence(question, slot));
   const title = h(
     "span",
     {},
-    h("small", { class: "kicker" }, query.get("rival") ? "Why, and why not" : "Why?"),
+    h("small", { class: "kicker" }, query.get("competitor") ? "Why, and why not" : "Why?"),
     " ",
     fact,
   );
-  if (open) found.then((why) => replace(fact, factSentence(question, piece, why.answer))).catch(() => {});
+  if (open) found.then((why) => replace(fact, factSentence(question, slot, why.answer))).catch(() => {});
   return [
     heading(title, { path, parameters: query }),
     later(found, (why) => told(run, why, query, signal), [lines(3), block("chart-block"), lines(6, "tall")]),
@@ -36,30 +36,30 @@ export function whyView({ run, path, query, signal }) {
 }
 
 function told(run, why, query, signal) {
-  const { rival, differences } = why;
+  const { competitor, differences } = why;
   return [
     h("p", { class: "standing" }, standing(why), " ", allAnswers(run, why)),
     why.note && h("p", { class: "note" }, why.note),
-    rival && comparison(why, rival, differences),
-    rival
-      ? section("Compare with yet another answer", rivalPicker(run, why, query, signal))
+    competitor && comparison(why, competitor, differences),
+    competitor
+      ? section("Compare with yet another answer", competitorsPicker(run, why, query, signal))
       : h(
           "div",
           { class: "pair" },
           section("The score", score(why)),
-          section("Compare with another answer", rivalPicker(run, why, query, signal)),
+          section("Compare with another answer", competitorsPicker(run, why, query, signal)),
         ),
     section(
-      rival ? ["Between the two, with ", h("em", {}, shownName(why))] : "Between the two",
+      competitor ? ["Between the two, with ", h("em", {}, shownName(why))] : "Between the two",
       betweenTwo(run, why, signal),
     ),
-    rival && companies(why, rival),
+    competitor && companies(why, competitor),
     why.reasons.length > 0 &&
-      section(rival ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules that speak", reasonList(run, why)),
-    rival &&
-      rival.reasons.length > 0 &&
-      section(["Reasons for ", h("em", {}, shownName(rival))], reasonList(run, rival, "rival-reason")),
-    rival && section(["Between the two, with ", h("em", {}, shownName(rival))], betweenTwo(run, rival, signal)),
+      section(competitor ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules that speak", reasonList(run, why)),
+    competitor &&
+      competitor.reasons.length > 0 &&
+      section(["Reasons for ", h("em", {}, shownName(competitor))], reasonList(run, competitor, "competitor-reason")),
+    competitor && section(["Between the two, with ", h("em", {}, shownName(competitor))], betweenTwo(run, competitor, signal)),
   ];
 }
 
@@ -69,7 +69,7 @@ function companies(...both) {
   return found.map(([why, list]) => section(["Company of ", h("em", {}, shownName(why))], list));
 }
 
-const shownName = (why) => answerName(why.answer, why.piece);
+const shownName = (why) => answerName(why.answer, why.slot);
 
 function standing(why) {
   const confidence = why.confidence === null ? null : [h("b", {}, percent(why.confidence)), " confidence"];
@@ -83,7 +83,7 @@ function standing(why) {
 }
 
 function allAnswers(run, why) {
-  const question = { ...why.question, [why.piece]: null };
+  const question = { ...why.question, [why.slot]: null };
   return h("a", { href: address(runPath(run.name, "complete"), question) }, "All answers");
 }
 

@@ -1,0 +1,132 @@
+"""A whole world from a number of events and a seed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from foretime.data.facts import Ids
+from foretime.data.synthetic.events import Pairs, Scale, draw_events, fill_up, hold_summits, space_out
+from foretime.data.synthetic.planting import plant
+from foretime.data.synthetic.schema import PREDICATES, RULES, Part, PlantedRule, PredicateRow
+from foretime.data.synthetic.society import ERA_DAYS, Society, found_society
+from foretime.errors import DataError
+
+FEWEST, MOST = 1_000, 10_000_000
+FIRST_DAY = date(2024, 1, 1)
+WINDOW = 5
+USUAL_EVENTS, USUAL_DAYS, USUAL_STATES = 20_000, 365, 32
+FEWEST_DAYS, MOST_DAYS = 60, 4_000
+SUMMITS = 0.004
+"""Summits for each event of the world."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A generated world: who there is, what happened on which day, and the rules that were planted in it.
+
+    `subject`, `predicate`, `object` and `day` are aligned columns of ids and of days from `first_day`, (events,). No
+    event is there twice. `signatures` gives for each predicate the types of its subjects and of its objects.
+    """
+
+    entities: tuple[str, ...]
+    types: tuple[str, ...]
+    predicates: tuple[str, ...]
+    signatures: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    subject: Ids
+    predicate: Ids
+    object: Ids
+    day: Ids
+    rules: tuple[PlantedRule, ...]
+    days: int
+    seed: int
+    first_day: date = FIRST_DAY
+
+    def __len__(self) -> int:
+        return len(self.subject)
+
+
+def generate(events: int = USUAL_EVENTS, seed: int = 0, *, days: int | None = None) -> World:
+    """Return a world of exactly `events` events, always the same for a seed.
+
+    `days` is the length of the timeline: a year by default, more for more than 20,000 events. What the rules start from
+    is drawn first, then the rules are planted one after the other, and predicates that no rule mentions fill the rest.
+    """
+    days = _check(events, seed, days)
+    rng = np.random.default_rng(seed)
+    society = found_society(_state_count(events), days // ERA_DAYS + 1, rng)
+    scale = Scale(len(society.names), days)
+    drawn, rules = _tell_stories(events, society, scale, rng)
+    rest = events - sum(len(pairs.day) for pairs in drawn.values())
+    drawn |= fill_up(_rows("filler"), rest, society, scale, rng)
+    return _assemble(society, drawn, rules, days, seed, rng)
+
+
+def _check(events: int, seed: int, days: int | None) -> int:
+    if not FEWEST <= events <= MOST:
+        raise DataError(f"a world of {events} events cannot be made; ask for {FEWEST:,} to {MOST:,} events")
+    if seed < 0:
+        raise DataError(f"seed {seed} is negative; any whole number from 0 on will do")
+    usual = min(MOST_DAYS, round(USUAL_DAYS * math.pow(max(events, USUAL_EVENTS) / USUAL_EVENTS, 0.385)))
+    # Much denser than usual, the same things would have to happen twice on a day.
+    fewest, most = max(FEWEST_DAYS, usual // 10), 2 * MOST_DAYS
+    if days is not None and not fewest <= days <= most:
+        raise DataError(f"{events} events cannot be laid out over {days} days; ask for {fewest} to {most} days")
+    return usual if days is None else days
+
+
+def _state_count(events: int) -> int:
+    """Return a multiple of four that grows a little faster than the square root of the number of events."""
+    return 4 * max(2, round(USUAL_STATES / 4 * math.pow(events / USUAL_EVENTS, 0.63)))
+
+
+def _rows(part: Part) -> list[PredicateRow]:
+    return [row for row in PREDICATES if row.part == part]
+
+
+def _tell_stories(
+    events: int, society: Society, scale: Scale, rng: np.random.Generator
+) -> tuple[dict[str, Pairs], tuple[PlantedRule, ...]]:
+    """Return the events of the bodies and heads of all rules, and the rules with their counts."""
+    told = hold_summits(round(SUMMITS * events), society, scale, rng)
+    for row in _rows("background"):
+        drawn = draw_events(row, round(row.share * events), society, scale, rng)
+        told[row.name] = space_out(drawn, WINDOW, scale)
+    heads = {row.name: row for row in _rows("head")}
+    rules = []
+    for rule in RULES:
+        row = heads[rule.head.predicate]
+        noise = draw_events(row, round(row.share * events), society, scale, rng)
+        counted, told[row.name] = plant(rule, told, noise, scale, rng)
+        rules.append(counted)
+    return told, tuple(rules)
+
+
+def _assemble(
+    society: Society,
+    drawn: dict[str, Pairs],
+    rules: tuple[PlantedRule, ...],
+    days: int,
+    seed: int,
+    rng: np.random.Generator,
+) -> World:
+    parts = [drawn[row.name] for row in PREDICATES]
+    predicate = np.repeat(np.arange(len(parts)), [len(part.day) for part in parts])
+    order = rng.permutation(len(predicate))
+    subject, object_, day = (np.concatenate(columns)[order] for columns in zip(*parts, strict=True))
+    return World(
+        entities=society.names,
+        types=society.types,
+        predicates=tuple(row.name for row in PREDICATES),
+        signatures=tuple((frozenset(row.subjects), frozenset(row.objects)) for row in PREDICATES),
+        subject=subject,
+        predicate=predicate[order],
+        object=object_,
+        day=day,
+        rules=rules,
+        days=days,
+        seed=seed,
+    )

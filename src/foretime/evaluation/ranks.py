@@ -1,0 +1,92 @@
+"""Ranks: where the true answer stands among all entities, for any scorer, without a loop over questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from foretime.data.facts import Facts
+from foretime.errors import ForetimeError
+from foretime.evaluation.filters import KnownAnswers
+from foretime.models.base import Model
+from foretime.models.boundaries import end_queries
+
+ScoreFunction = Callable[[Facts], Tensor]
+"""Scores every entity as the object of each question: (questions, entities)."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Ranks of the true answers, from 1; each column is (questions,).
+
+    `optimistic` puts the answer before all competitors with an equal score, `pessimistic` behind them,
+    `realistic` between.
+    """
+
+    optimistic: NDArray[np.float64]
+    pessimistic: NDArray[np.float64]
+
+    @property
+    def realistic(self) -> NDArray[np.float64]:
+        """1 + competitors scored higher + half of the competitors scored equal."""
+        return (self.optimistic + self.pessimistic) / 2
+
+
+def model_scorer(model: Model) -> ScoreFunction:
+    """Return the scorer of a model: a fact with two ends is scored by the mean of its two end scores."""
+    return lambda questions: score_questions(model, questions)
+
+
+def score_questions(model: Model, questions: Facts) -> Tensor:
+    """Return the scores of all entities as objects of the questions, (questions, entities)."""
+    asked = end_queries(model, questions)
+    scores = model.score_objects(asked.first)
+    if len(asked.rows):
+        scores[asked.rows] = (scores[asked.rows] + model.score_objects(asked.second)) / 2
+    return scores
+
+
+def batches(questions: Facts, size: int) -> Iterator[tuple[slice, Facts]]:
+    """Yield the questions in slices of at most `size`."""
+    for begin in range(0, len(questions), size):
+        rows = slice(begin, begin + size)
+        yield rows, questions.take(rows)
+
+
+@torch.inference_mode()
+def rank(scorer: ScoreFunction, questions: Facts, known: KnownAnswers, batch_size: int = 256) -> Ranks:
+    """Return the filtered ranks of the true answers of the questions, among all entities."""
+    higher = np.empty(len(questions))
+    equal = np.empty(len(questions))
+    for rows, batch in batches(questions, batch_size):
+        better, tied = _count_competitors(scorer(batch), batch, known)
+        higher[rows], equal[rows] = better.numpy(), tied.numpy()
+    return Ranks(optimistic=1 + higher, pessimistic=1 + higher + equal)
+
+
+def check_numbers(scores: Tensor) -> None:
+    """Raise `ForetimeError` if there is a score that is not a number: nothing is above such an answer, nor below it."""
+    if bool(scores.sum(1).isnan().any()):
+        raise ForetimeError("the model gives scores that are not numbers: lower training.learning_rate and train again")
+
+
+def _count_competitors(scores: Tensor, questions: Facts, known: KnownAnswers) -> tuple[Tensor, Tensor]:
+    """Return how many fair competitors of each answer score higher, and how many equal: (questions,) each."""
+    check_numbers(scores)
+    answer = scores.gather(1, torch.from_numpy(questions.object)[:, None])  # (questions, 1)
+    # comparing into a float buffer and summing that is several times faster than summing booleans
+    marks = torch.empty_like(scores)
+    higher = torch.gt(scores, answer, out=marks).sum(1).long()
+    equal = torch.eq(scores, answer, out=marks).sum(1).long() - 1  # the answer equals itself
+    # known competitors were counted with all others; taking them off again costs less than masking the whole matrix
+    competitors = known.competitors(questions)
+    row, column = torch.from_numpy(competitors.question), torch.from_numpy(competitors.answer)
+    known_scores, own = scores[row, column], answer[row, 0]
+    higher.index_add_(0, row, (known_scores > own).long(), alpha=-1)
+    equal.index_add_(0, row, (known_scores == own).long(), alpha=-1)
+    return higher, equal

@@ -1,0 +1,132 @@
+"""The missing slot of a fact: subject, predicate, object or time, scored by the one formula of the model.
+
+Every question is a fact with one column left open. The candidates for it are all entities, all predicates or all steps
+of the timeline, and `KnownCandidates` finds which of them are known already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foretime.data.facts import Facts, Ids, concatenate, inverse
+from foretime.data.graph import Graph
+from foretime.evaluation.calibration import Candidates
+from foretime.evaluation.filters import FilterName, KnownAnswers
+from foretime.evaluation.ranks import ScoreFunction, batches, model_scorer
+from foretime.models.base import Model, ScoreTerm
+from foretime.models.boundaries import end_queries
+
+Slot = Literal["subject", "predicate", "object", "time"]
+SLOTS: tuple[Slot, ...] = get_args(Slot)
+QUERIES_AT_ONCE = 20_000
+"""How many (question, candidate) pairs are scored at once where each needs a query of its own."""
+
+
+def score_slots(model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: ScoreFunction | None = None) -> Tensor:
+    """Return the score of every candidate for the open slot of each fact, (facts, candidates).
+
+    What stands in the open column is not looked at. A fact with two ends is scored by the mean of both. Entities are
+    scored by the scorer, if there is one: a second stage only knows entities.
+    """
+    if slot in ("object", "subject"):
+        asked = facts if slot == "object" else turn(facts, graph)
+        return (scorer or model_scorer(model))(asked)
+    count = len(graph.predicates) if slot == "predicate" else len(graph.timeline)
+    rows = [
+        _score_one_by_one(model, _fill(part, slot, count)).view(-1, count)
+        for _, part in batches(facts, max(1, QUERIES_AT_ONCE // count))
+    ]
+    return torch.cat(rows) if rows else torch.empty(0, count)
+
+
+def turn(facts: Facts, graph: Graph) -> Facts:
+    """Return the facts seen from their objects: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`."""
+    turned = inverse(facts.predicate, len(graph.predicates))
+    return replace(facts, subject=facts.object, predicate=turned, object=facts.subject)
+
+
+def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
+    """Return the terms of the score of each fact as it stands, (facts, 1) each, a mean over its known ends."""
+    object_ = torch.from_numpy(facts.object)[:, None]
+    asked = end_queries(model, facts)
+    terms = model.score_terms(asked.first, object_)
+    if len(asked.rows):
+        for term, later in zip(terms, model.score_terms(asked.second, object_[asked.rows]), strict=True):
+            term.scores[asked.rows] = (term.scores[asked.rows] + later.scores) / 2
+    return terms
+
+
+class KnownCandidates:
+    """Finds which candidates for an open slot are known already, by some of the data set's facts.
+
+    An answer is known if a fact has it that holds at one of the times asked about. Where the time itself is asked for,
+    the known ones are the ends of the facts.
+    """
+
+    def __init__(self, graph: Graph, slot: Slot, known: Facts) -> None:
+        self.slot = slot
+        self._entities = len(graph.entities)
+        # where all facts have one time, both filters find the same answers, and `exact` finds them faster
+        filter_name: FilterName = "valid-at" if graph.has_intervals else "exact"
+        self._index = KnownAnswers(self._turn(_timed(known) if slot == "time" else known), filter_name)
+
+    def find(self, facts: Facts) -> tuple[Ids, Ids]:
+        """Return pairs of a fact's row and a known candidate of it, (pairs,) each."""
+        return self._index.answers(self._turn(facts))
+
+    def _turn(self, facts: Facts) -> Facts:
+        """Return the facts with the open slot in the column `object`, where the index looks for answers."""
+        if self.slot == "object":
+            return facts
+        if self.slot == "subject":
+            return replace(facts, subject=facts.object, object=facts.subject)
+        if self.slot == "predicate":
+            return replace(facts, predicate=facts.object, object=facts.predicate)
+        anytime = np.zeros_like(facts.start)
+        pair = facts.predicate * self._entities + facts.object
+        return Facts(facts.subject, pair, facts.start, anytime, anytime)
+
+
+@torch.inference_mode()
+def candidates(
+    model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: ScoreFunction | None = None, batch_size: int = 256
+) -> Iterator[Candidates]:
+    """Yield the scores of all candidates of each fact's open slot, its known answers but the true one set to −∞.
+
+    Known is what train and valid know, as it is for the answers that a user is given.
+    """
+    known = KnownCandidates(graph, slot, concatenate([graph.train, graph.valid]))
+    for _, batch in batches(_timed(facts) if slot == "time" else facts, batch_size):
+        scores = score_slots(model, graph, slot, batch, scorer)
+        answer = batch.start if slot == "time" else getattr(batch, slot)
+        row, column = known.find(batch)
+        other = column != answer[row]
+        scores[torch.from_numpy(row[other]), torch.from_numpy(column[other])] = -torch.inf
+        yield Candidates(scores, torch.from_numpy(answer))
+
+
+def _timed(facts: Facts) -> Facts:
+    """Return the events of the facts as facts at one time."""
+    events = facts.events()
+    return Facts(events.subject, events.predicate, events.object, events.time, events.time)
+
+
+def _fill(facts: Facts, slot: Slot, count: int) -> Facts:
+    """Return each fact once for each candidate of the open slot."""
+    filled = facts.take(np.repeat(np.arange(len(facts)), count))
+    candidate = np.tile(np.arange(count), len(facts))
+    if slot == "predicate":
+        return replace(filled, predicate=candidate)
+    return replace(filled, start=candidate, end=candidate)
+
+
+def _score_one_by_one(model: Model, facts: Facts) -> Tensor:
+    """Return the score of each fact as it stands, (facts,)."""
+    terms = score_terms(model, facts)
+    return torch.stack([term.weight * term.scores[:, 0] for term in terms]).sum(0)

@@ -1,0 +1,148 @@
+"""Evidence as a term of the score: a log-linear model over grounded rules, alone or beside any other model."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from foretime.evidence.grounds import Grounds
+from foretime.models.base import Component, Model, Queries, ScoreTerm
+from foretime.rules.rule import RuleTable
+
+ROWS_AT_ONCE = 512
+"""Questions that are scored at once where only some candidates are wanted."""
+ONE_BY_ONE = 16
+"""How many candidates of a question are looked up one by one, rather than all entities at once."""
+
+
+class EvidenceScores(torch.autograd.Function):
+    """The evidence of every candidate: the weights of its grounded features, added up."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, grounds: Grounds, queries: Queries) -> Tensor:
+        """Return the scores, (questions, entities)."""
+        ctx.grounds, ctx.questions = grounds, [column.numpy() for column in queries]
+        return torch.from_numpy(grounds.score(weights.detach().numpy(), *ctx.questions))
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None]:
+        """Return the gradient of the weights."""
+        gradient = ctx.grounds.gradient(grad_output.contiguous().numpy(), *ctx.questions)
+        return torch.from_numpy(gradient), None, None
+
+
+class EvidenceComponent(Model):
+    """R(o) = Σ over the grounded features f of o of g[f] + a[p, f] + w[rule, f].
+
+    Every feature has a weight that all predicates share, one for its predicate, and one for its rule: a rule that was
+    seen three times falls back on its predicate, and that on its family.
+    """
+
+    uses_time: ClassVar[bool] = True
+    default_penalties: ClassVar[dict[str, float]] = {"l2": 1e-6}
+
+    def __init__(self, grounds: Grounds) -> None:
+        nn.Module.__init__(self)
+        self.grounds = grounds
+        self.weights = nn.Parameter(torch.zeros(grounds.weights))
+
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the one term, `evidence`."""
+        queries = self._plain(queries)
+        if objects is None:
+            return [ScoreTerm("evidence", 1.0, EvidenceScores.apply(self.weights, self.grounds, queries))]  # type: ignore[no-untyped-call]
+        objects = objects.expand(len(queries.subject), -1)
+        if objects.shape[1] <= ONE_BY_ONE and not torch.is_grad_enabled():
+            return [ScoreTerm("evidence", 1.0, self._score_one_by_one(queries, objects))]
+        parts = [
+            self.score_terms(Queries(*(column[rows] for column in queries)))[0].scores.gather(1, objects[rows])
+            for rows in _slices(len(queries.subject))
+        ]
+        return [ScoreTerm("evidence", 1.0, torch.cat(parts) if parts else torch.zeros(objects.shape))]
+
+    def _score_one_by_one(self, queries: Queries, objects: Tensor) -> Tensor:
+        width = objects.shape[1]
+        subject, predicate, time = (column.repeat_interleave(width).numpy() for column in queries)
+        weights = self.weights.detach().numpy()
+        found = self.grounds.score_one(weights, subject, predicate, objects.reshape(-1).numpy(), time)
+        return torch.from_numpy(found).view(-1, width)
+
+    @torch.inference_mode()
+    def score_families(self, queries: Queries) -> dict[str, Tensor]:
+        """Return the evidence of every candidate by family, (questions, entities) each: together they are the term."""
+        questions = [column.numpy() for column in self._plain(queries)]
+        weights = self.weights.detach().numpy()
+        return {
+            f"evidence_{family}": torch.from_numpy(grounds.score(weights, *questions))
+            for family, grounds in self.grounds.by_family().items()
+        }
+
+    def _plain(self, queries: Queries) -> Queries:
+        """Return the questions under the predicates of the graph: evidence knows the times of both ends itself."""
+        return queries._replace(predicate=queries.predicate % (2 * self.grounds.index.predicates))
+
+    @property
+    def past_only(self) -> bool:
+        """Whether only events before the time asked about are evidence, and so any later time can be asked about."""
+        return self.grounds.reach.past_only
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return `l2`, the sum of the squared weights."""
+        return {"l2": self.weights.square().sum()}
+
+
+class WithEvidence(Model):
+    """Any model with evidence beside it: score(s, p, o, t) = (the model's own terms) + R(o)."""
+
+    uses_time: ClassVar[bool] = True
+
+    def __init__(self, base: Model, grounds: Grounds) -> None:
+        nn.Module.__init__(self)
+        self.base = base
+        self.evidence = EvidenceComponent(grounds)
+
+    def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the terms of the model, and `evidence`."""
+        return [*self.base_terms(queries, objects), *self.evidence.score_terms(queries, objects)]
+
+    def base_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
+        """Return the terms of the model alone; to it, a time after the last step is the last step.
+
+        An embedding has to be learned, so a step beyond the timeline has none; the evidence needs none.
+        """
+        time = queries.time.clamp(max=self.evidence.grounds.index.steps - 1)
+        return self.base.score_terms(queries._replace(time=time), objects)
+
+    def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
+        """Return the penalties of the model, and `evidence_l2`."""
+        own = {f"evidence_{name}": value for name, value in self.evidence.penalties(queries, objects).items()}
+        return {**self.base.penalties(queries, objects), **own}
+
+    def components(self) -> list[Component]:
+        """Return the parts of the model, and the evidence."""
+        return [*self.base.components(), Component("evidence", 1.0, self.evidence)]
+
+    def take_rules(self, rules: RuleTable | None) -> None:
+        """Hand the rules that guide the model on to it."""
+        self.base.take_rules(rules)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Tell the model."""
+        self.base.begin_epoch(epoch)
+
+    def constrain_(self) -> None:
+        """Constrain the model's weights."""
+        self.base.constrain_()
+
+
+def evidence_of(model: Model) -> EvidenceComponent | None:
+    """Return the evidence within a model, if there is any."""
+    if isinstance(model, WithEvidence):
+        return model.evidence
+    return model if isinstance(model, EvidenceComponent) else None
+
+
+def _slices(count: int) -> list[slice]:
+    return [slice(begin, begin + ROWS_AT_ONCE) for begin in range(0, count, ROWS_AT_ONCE)]

@@ -1,0 +1,1 @@
+"""Many trainings: lists of runs, and settings chosen from ranges."""

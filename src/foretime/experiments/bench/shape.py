@@ -1,0 +1,81 @@
+"""What a line of results must be like, so that everything that is made of it can be made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Status = Literal["finished", "over budget", "interrupted", "failed"]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Figures(BaseModel):
+    """What was reached on a split."""
+
+    mrr: Number
+    hits: dict[str, Number]
+
+
+class Attempt(BaseModel):
+    """A run of another configuration that was to take the place of a result, and has not finished."""
+
+    config_hash: str
+    status: Status
+    seconds: Number
+    note: str | None
+
+
+class Result(BaseModel):
+    """What every result has, and what some have; others may have more."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    name: str
+    model: str
+    variant: str
+    data: Annotated[str, Field(pattern=r"^[^/\\|]+$")]
+    seed: int
+    config_hash: str
+    status: Status
+    epochs: int
+    seconds: Number
+    curve: list[tuple[int, Number, Number]]
+    valid: Figures | None
+    test: Figures | None
+    data_fingerprint: str | None = None
+    seedless_hash: str | None = None
+    commit: str | None = None
+    finished_by: str | None = None
+    machine: dict[str, Any] | None = None
+    note: str | None = None
+    earlier: list[str] = []
+    tested_before: list[int] | None = None
+    attempt: Attempt | None = None
+    planned_epochs: int = 0
+    members: int = 1
+
+
+class Finished(Result):
+    """What a finished one has beside it; other keys may be missing in those of other versions."""
+
+    rank: int | None
+    filter: str
+    evidence: bool
+    reranker: str | None
+    parameters: int
+    converged: bool | None
+    last_gain: Number | None
+    training_seconds: Number
+    peak_memory_mb: Number
+
+
+def fault_in(line: bytes) -> str | None:
+    """Return what is wrong with a line of results, nothing if all is well."""
+    try:
+        if Result.model_validate_json(line).status == "finished":
+            Finished.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"{place}: {first['msg']}" if place else first["msg"]
+    return None

@@ -1,1 +1,0 @@
-"""Explanations as values, in words, and as text and Markdown; `foretime.explain` makes them."""

@@ -1,0 +1,1 @@
+"""Names in, ranked names and their reasons out."""

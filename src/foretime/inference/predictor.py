@@ -1,0 +1,267 @@
+"""Answers: a question with one slot left open goes in as labels, ranked labelled candidates come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foretime.data.facts import UNKNOWN, Facts, empty_facts
+from foretime.data.graph import Graph
+from foretime.data.sources import SPLITS
+from foretime.errors import QuestionError, RunError
+from foretime.evaluation.ranks import batches
+from foretime.evaluation.slots import SLOTS, KnownCandidates, Slot, score_slots, score_terms, turn
+from foretime.evidence.module import evidence_of
+from foretime.reranker.scorer import Scorer
+from foretime.runs.finish import load_scorer, temperatures_in
+from foretime.runs.folder import RunFolder
+
+Known = Literal["mark", "hide"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A fact with one slot left open. In a graph of intervals `start` and `end` may stand in place of `time`."""
+
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    time: str | None = None
+    start: str | None = None
+    end: str | None = None
+
+    def target(self) -> Slot:
+        """Return the slot that is left open."""
+        timed = self.time is not None or self.start is not None or self.end is not None
+        given = {"subject": self.subject, "predicate": self.predicate, "object": self.object}
+        missing = [name for name, value in given.items() if value is None] + ([] if timed else ["time"])
+        if not missing:
+            raise QuestionError("nothing is left open; leave out the slot that you ask for")
+        if len(missing) > 1:
+            raise QuestionError(
+                f"{', '.join(missing[:-1])} and {missing[-1]} are left open; give all of {', '.join(SLOTS)} but one"
+            )
+        return cast(Slot, missing[0])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A candidate for the open slot of a question.
+
+    `confidence` is the calibrated probability that it is the true answer among those not known yet; an answer that
+    train or valid know has none. `known` names the split that has it. `terms` add up to `score`: those of the model,
+    and in a run with two stages `reranker`, by how much the second stage has changed their sum.
+    """
+
+    rank: int
+    name: str
+    score: float
+    confidence: float | None
+    known: str | None
+    terms: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain values for JSON."""
+        return {**vars(self), "terms": dict(self.terms)}
+
+
+class _Scored(NamedTuple):
+    """All candidates of some facts, (facts, candidates) each."""
+
+    scores: Tensor
+    still_open: Tensor
+    """The scores, −∞ for what train or valid know."""
+    confidence: Tensor
+    splits: dict[str, Tensor]
+    """Which candidates each split knows."""
+
+
+class Predictor:
+    """Answers questions on labels with the best weights of a run."""
+
+    def __init__(self, scorer: Scorer, graph: Graph, temperatures: dict[str, float]) -> None:
+        self.scorer = scorer
+        self.model = scorer.model
+        self.graph = graph
+        self.temperatures = temperatures
+        self._known: dict[tuple[str, Slot], KnownCandidates] = {}
+
+    @classmethod
+    def open(cls, run: RunFolder | Path | str) -> Predictor:
+        """Return the predictor of a run folder. A run without a report answers with uncalibrated confidence."""
+        folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+        config, graph = folder.config(), folder.graph()
+        return cls(load_scorer(folder, config, graph), graph, _temperatures(folder))
+
+    def complete(self, *, top: int = 10, known: Known = "mark", **slots: str | None) -> list[Answer]:
+        """Return the best answers to one question, best first.
+
+        `slots` are those of `Question`: all of subject, predicate, object and time but one.
+        """
+        return self.complete_many([Question(**slots)], top, known)[0]
+
+    @torch.inference_mode()
+    def complete_many(self, questions: Sequence[Question], top: int = 10, known: Known = "mark") -> list[list[Answer]]:
+        """Return the best answers to each question; questions of one kind are scored together."""
+        if top < 1:
+            raise QuestionError(f"top is {top}; ask for at least 1 answer")
+        if known not in get_args(Known):
+            raise QuestionError(f"known is {known!r}; it may be 'mark' or 'hide'")
+        kinds = [question.target() for question in questions]
+        answers: list[list[Answer]] = [[] for _ in questions]
+        for slot in SLOTS:
+            rows = [row for row, kind in enumerate(kinds) if kind == slot]
+            facts = self._facts([questions[row] for row in rows], slot)
+            for part, batch in batches(facts, 256):
+                for row, found in zip(rows[part], self._answer(slot, batch, top, known), strict=True):
+                    answers[row] = found
+        return answers
+
+    def check(self, question: Question) -> None:
+        """Raise `QuestionError` if the question cannot be answered: an unknown name, a time out of range."""
+        self._facts([question], question.target())
+
+    @property
+    def forecasts(self) -> bool:
+        """Whether times after the last one can be asked about: the evidence of the run needs only what was before."""
+        evidence = evidence_of(self.model)
+        return evidence is not None and evidence.past_only
+
+    def step(self, time: object) -> int:
+        """Return the step of a time that a question gives; beyond the timeline if the run forecasts."""
+        return self.graph.timeline.step(str(time), beyond=self.forecasts)  # a number or a date is as good as its text
+
+    def _facts(self, questions: list[Question], slot: Slot) -> Facts:
+        """Return the questions as ids, 0 in the open column."""
+        if not questions:
+            return empty_facts()
+        entities, predicates = self.graph.entities, self.graph.predicates
+        rows = [
+            (
+                0 if slot == "subject" else entities.id(cast(str, question.subject)),
+                0 if slot == "predicate" else predicates.id(cast(str, question.predicate)),
+                0 if slot == "object" else entities.id(cast(str, question.object)),
+                *((0, 0) if slot == "time" else self._steps(question)),
+            )
+            for question in questions
+        ]
+        return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
+
+    def _steps(self, question: Question) -> tuple[int, int]:
+        if question.time is not None:
+            if question.start is not None or question.end is not None:
+                raise QuestionError("give either a time, or a start and an end, not both")
+            return self.step(question.time), self.step(question.time)
+        return (
+            UNKNOWN if question.start is None else self.step(question.start),
+            UNKNOWN if question.end is None else self.step(question.end),
+        )
+
+    @torch.inference_mode()
+    def place(self, question: Question, name: str) -> Answer:
+        """Return the answer of a name, wherever it stands among all, as `complete` has it with a large `top`."""
+        slot = question.target()
+        candidate, facts = self._candidate(slot, name), self._facts([question], slot)
+        found = self._score(slot, facts)
+        own, columns = found.scores[0, candidate], torch.tensor([[candidate]])
+        if own == -torch.inf:
+            raise QuestionError(f"{name!r} is not among the answers")
+        better, equal = found.scores[0] > own, found.scores[0, :candidate] == own  # ties stand in the order of ids
+        terms = self._all_terms(slot, facts, columns, found.scores)
+        rank = 1 + int(better.sum()) + int(equal.sum())
+        return self._one_answer(slot, (0, candidate), rank, found, {key: float(term) for key, term in terms.items()})
+
+    def _candidate(self, slot: Slot, name: str) -> int:
+        """Return the id of a name, or the step of a time, that stands for an open slot."""
+        if slot == "time":
+            return self.graph.timeline.step(name)
+        return (self.graph.predicates if slot == "predicate" else self.graph.entities).id(name)
+
+    def _score(self, slot: Slot, facts: Facts) -> _Scored:
+        scores = score_slots(self.model, self.graph, slot, facts, self.scorer.score)  # (facts, candidates)
+        splits = {split: self._known_mask(split, slot, facts, scores) for split in SPLITS}
+        still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
+        return _Scored(scores, still_open, torch.softmax(still_open / self.temperatures[slot], dim=1), splits)
+
+    def _answer(self, slot: Slot, facts: Facts, top: int, known: Known) -> list[list[Answer]]:
+        found = self._score(slot, facts)
+        shown = found.still_open if known == "hide" else found.scores
+        # ties stand in the order of ids, so that the first answers are the same however many are asked for
+        ordered = shown.sort(dim=1, descending=True, stable=True)
+        best, columns = ordered.values[:, :top], ordered.indices[:, :top]
+        terms = self._all_terms(slot, facts, columns, found.scores)
+        return [
+            [
+                self._one_answer(
+                    slot, (row, int(column)), place + 1, found,
+                    {name: float(values[row, place]) for name, values in terms.items()},
+                )
+                for place, column in enumerate(columns[row])
+                if best[row, place] > -torch.inf
+            ]
+            for row in range(len(facts))
+        ]  # fmt: skip
+
+    def _one_answer(
+        self, slot: Slot, at: tuple[int, int], rank: int, found: _Scored, terms: dict[str, float]
+    ) -> Answer:
+        known = next((split for split in SPLITS if bool(found.splits[split][at])), None)
+        return Answer(
+            rank=rank,
+            name=self._label(slot, at[1]),
+            score=float(found.scores[at]),
+            confidence=None if known in ("train", "valid") else float(found.confidence[at]),
+            known=known,
+            terms=terms,
+        )
+
+    def _all_terms(self, slot: Slot, facts: Facts, columns: Tensor, scores: Tensor) -> dict[str, Tensor]:
+        """Return the terms that add up to the scores of the chosen candidates, (facts, chosen)."""
+        terms = self._terms(slot, facts, columns)
+        if self.scorer.stages is not None and slot in ("subject", "object"):
+            terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
+        return terms
+
+    def _known_mask(self, split: str, slot: Slot, facts: Facts, scores: Tensor) -> Tensor:
+        """Return which candidates the facts of a split know already, (facts, candidates)."""
+        if (split, slot) not in self._known:
+            self._known[split, slot] = KnownCandidates(self.graph, slot, self.graph.facts(split))
+        mask = torch.zeros(scores.shape, dtype=torch.bool)
+        row, column = self._known[split, slot].find(facts)
+        mask[torch.from_numpy(row), torch.from_numpy(column)] = True
+        return mask
+
+    def _terms(self, slot: Slot, facts: Facts, columns: Tensor) -> dict[str, Tensor]:
+        """Return each weighted term of the score of the chosen candidates, (facts, chosen)."""
+        filled = facts.take(np.repeat(np.arange(len(facts)), columns.shape[1]))
+        chosen = columns.reshape(-1).numpy()
+        columns_filled = ("start", "end") if slot == "time" else (slot,)
+        filled = replace(filled, **dict.fromkeys(columns_filled, chosen))
+        if slot == "subject":
+            filled = turn(filled, self.graph)
+        return {
+            term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in score_terms(self.model, filled)
+        }
+
+    def _label(self, slot: Slot, candidate: int) -> str:
+        if slot == "predicate":
+            return self.graph.predicates.name(candidate)
+        if slot == "time":
+            return self.graph.timeline.label(candidate)
+        return self.graph.entities.name(candidate)
+
+
+def _temperatures(run: RunFolder) -> dict[str, float]:
+    """Return the temperature of each slot by the report of a run; 1 for all without one."""
+    if not run.report_file.exists():
+        return dict.fromkeys(SLOTS, 1.0)
+    found = temperatures_in(run.report())
+    if found is None:
+        raise RunError(f"{run.report_file}: has no temperatures; make it anew with foretime train --resume {run.path}")
+    return found

@@ -1,0 +1,76 @@
+"""The ranks that a run gives to every question of a split, each question by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foretime.config import Config
+from foretime.data.graph import Graph
+from foretime.errors import ConfigError, DataError
+from foretime.evaluation import FilterName, known_answers, questions_of, rank
+from foretime.evaluation.filters import facts_of_questions
+from foretime.evaluation.ranked_questions import RankedRun
+from foretime.runs.finish import is_finished, load_scorer
+from foretime.runs.folder import RunFolder
+from foretime.runs.reranking import fits_on_valid
+
+
+def rank_run(run: RunFolder | Path | str, split: str, filter_name: FilterName | None = None) -> RankedRun:
+    """Return the realistic ranks that the best weights of a run give, under its own filter or the given one."""
+    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    config, graph = folder.config(), folder.graph()
+    facts, chosen = graph.facts(split), filter_name or config.training.filter
+    if len(facts) == 0:
+        raise DataError(f"{folder.path}: its graph has no {split} facts; choose another split")
+    scorer = load_scorer(folder, config, graph)
+    questions = questions_of(facts, len(graph.predicates), chosen)
+    ranks = rank(scorer.score, questions, known_answers(graph, chosen)).realistic
+    return RankedRun(
+        str(folder.path), graph, split, chosen, questions, facts_of_questions(facts, chosen), ranks,
+        tuple(f"{folder.path}: {note}" for note in notes_on(folder, config, graph, split)),
+    )  # fmt: skip
+
+
+def notes_on(run: RunFolder, config: Config, graph: Graph, split: str) -> list[str]:
+    """Return what makes the ranks of a run on a split other than those of unseen facts by a finished run."""
+    on_valid = split == "valid"
+    seen = {
+        "it was trained on train": split == "train",
+        "its reranker was fitted on valid": on_valid and fits_on_valid(config.reranker),
+        "its rules were mined from valid too": on_valid and "valid" in config.rules.splits and run.rules_file.exists(),
+        "its evidence has the facts of valid": on_valid and config.evidence.use and "valid" in config.evidence.splits,
+    }
+    notes = [f"{why}, so these are not figures of unseen facts" for why, holds in seen.items() if holds]
+    if split != "train" and config.rules.file and run.rules_file.exists():
+        notes.append(f"its rules were read from a file; whether they were mined from {split} too is not known")
+    if not is_finished(run, graph, with_test=False):
+        lacking = config.reranker.use and not run.reranker_file.exists()
+        notes.append("the run is not finished: its weights so far" + (", without its second stage" if lacking else ""))
+    return notes
+
+
+def rank_both(
+    first: Path | str, second: Path | str, split: str, filter_name: FilterName | None = None
+) -> tuple[RankedRun, RankedRun]:
+    """Return both runs ranked on the same questions; runs on different graphs or under different filters are errors."""
+    folders = RunFolder.open(first), RunFolder.open(second)
+    check_same_questions(*folders, filter_name)
+    return rank_run(folders[0], split, filter_name), rank_run(folders[1], split, filter_name)
+
+
+def check_same_questions(first: RunFolder, second: RunFolder, filter_name: FilterName | None = None) -> None:
+    """Raise an error if two runs have not learned the same graph, or would be ranked under different filters."""
+    graphs = [run.graph() for run in (first, second)]
+    prints = [graph.fingerprint() for graph in graphs]
+    if prints[0] != prints[1]:
+        raise DataError(
+            f"the runs have different graphs and cannot be compared: {first.path} has {graphs[0].name} (fingerprint "
+            f"{prints[0][:12]}), {second.path} has {graphs[1].name} (fingerprint {prints[1][:12]}); "
+            "train both on the same graph"
+        )
+    filters = [run.config().training.filter for run in (first, second)]
+    if filter_name is None and filters[0] != filters[1]:
+        raise ConfigError(
+            f"the runs have different filters: {first.path} has {filters[0]}, {second.path} has {filters[1]}; "
+            "choose one with --filter"
+        )

@@ -1,0 +1,1 @@
+"""The re-ranker: boosted trees that order the best candidates of a base model anew."""

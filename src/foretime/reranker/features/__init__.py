@@ -1,0 +1,1 @@
+"""What the re-ranker knows of a candidate: its features."""

@@ -1,0 +1,194 @@
+"""The columns of a candidate: what the first stage says of it, and what is known of it.
+
+The first stage is fitted on facts that its embeddings have memorised, so it cannot know how far to trust them; what it
+says is therefore one opinion among others here, and the events themselves are counted beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from foretime.config import EvidenceConfig
+from foretime.data.facts import Facts, Ids, concatenate
+from foretime.data.graph import Graph
+from foretime.evaluation.filters import KnownAnswers
+from foretime.evidence.grounds import Grounds, grounds_of
+from foretime.evidence.module import WithEvidence
+from foretime.models import Model, Queries
+from foretime.models.boundaries import end_queries
+from foretime.reranker.features.names import NameIndex, name_index
+from foretime.reranker.features.words import AT_THE_END, BELOW
+from foretime.reranker.quantising import tell_roughly
+
+if TYPE_CHECKING:
+    from foretime.reranker.features.intervals import SpanIndex
+
+PROFILE_RUNS = 8
+Columns = NDArray[np.float32]
+
+
+class Shortlist(NamedTuple):
+    """The candidates of some questions one after the other: question k has those from `first[k]` to `first[k + 1]`.
+
+    `ranked` counts those of each question that stand in the order of the first stage; known answers come after them.
+    """
+
+    first: Ids
+    object: Ids
+    ranked: Ids
+
+    @property
+    def question(self) -> Ids:
+        """The question of each candidate, (candidates,)."""
+        return np.repeat(np.arange(len(self.ranked)), np.diff(self.first))
+
+    @property
+    def place(self) -> Ids:
+        """The place of each candidate within its question, from 0, (candidates,)."""
+        return np.arange(len(self.object)) - np.repeat(self.first[:-1], np.diff(self.first))
+
+    @property
+    def is_ranked(self) -> NDArray[np.bool_]:
+        """Which candidates stand in the order of the first stage, (candidates,)."""
+        return self.place < self.ranked[self.question]
+
+
+@dataclass(frozen=True)
+class Describer:
+    """Describes candidates by the facts of a data set; `exact` keeps the counts as they are, for comparison only.
+
+    A graph of intervals has `spans`: its candidates are described at both ends, and by how intervals lie.
+    """
+
+    grounds: Grounds
+    names: NameIndex
+    spans: SpanIndex | None
+    exact: bool = False
+
+    @classmethod
+    def of(cls, graph: Graph, model: Model, config: EvidenceConfig) -> Describer:
+        """Return the describer of a data set; a model with evidence shares its grounds."""
+        grounds = model.evidence.grounds if isinstance(model, WithEvidence) else grounds_of(graph, config)
+        facts = concatenate([graph.facts(split) for split in config.splits])
+        names = name_index(graph.entities, facts, len(graph.predicates))
+        return cls(grounds, names, _spans_of(graph, facts) if graph.has_intervals else None)
+
+    def profiles(self, questions: Facts, shortlist: Shortlist) -> Columns:
+        """Return what is known of each candidate, (candidates, columns)."""
+        start, end = questions.known_ends()
+        at_start = self._profile(questions, start, shortlist)
+        if self.spans is None:
+            return at_start
+        at_end = self._profile(questions, end, shortlist)
+        return np.hstack([at_start, at_end, self._lie(self.spans, questions, shortlist)])
+
+    def profile_names(self) -> list[str]:
+        """Return the names of the columns of `profiles`."""
+        from foretime.reranker.features import intervals as spans
+        from foretime.reranker.features import profile
+
+        if self.spans is None:
+            return list(profile.COLUMNS)
+        return [*profile.COLUMNS, *(f"{name}{AT_THE_END}" for name in profile.COLUMNS), *spans.COLUMNS]
+
+    def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Columns:
+        from foretime.reranker.features.profile import COLUMNS, profile_all
+
+        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
+        past_only = self.grounds.reach.past_only
+        profile_all(
+            self.grounds.index, self.names, past_only, questions.subject, questions.predicate, time,
+            shortlist.first, shortlist.object, out, PROFILE_RUNS,
+        )  # fmt: skip
+        if not self.exact:
+            tell_roughly(COLUMNS, out)
+        return out
+
+    def _lie(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Columns:
+        from foretime.reranker.features.intervals import COLUMNS, STEPS, span_all
+
+        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
+        asked = (questions.subject, questions.predicate, questions.start, questions.end)
+        past_only = self.grounds.reach.past_only
+        runs = min(PROFILE_RUNS, len(questions))
+        span_all(spans, past_only, STEPS, *asked, shortlist.first, shortlist.object, out, runs)
+        if not self.exact:
+            tell_roughly(COLUMNS, out)
+        return out
+
+
+def _spans_of(graph: Graph, facts: Facts) -> SpanIndex:
+    from foretime.reranker.features.intervals import (
+        span_index,  # numba is slow to load, and most graphs have no intervals
+    )
+
+    return span_index(facts, len(graph.entities), len(graph.predicates))
+
+
+def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:
+    """Return the weighted terms of the score of every entity by name, (questions, entities) each.
+
+    The evidence is split into its families. A fact with two ends is scored by the mean of both.
+    """
+    asked = end_queries(model, questions)
+    terms = _terms_at(model, asked.first)
+    if len(asked.rows):
+        for name, later in _terms_at(model, asked.second).items():
+            terms[name][asked.rows] = (terms[name][asked.rows] + later) / 2
+    return terms
+
+
+def _terms_at(model: Model, queries: Queries) -> dict[str, Tensor]:
+    if not isinstance(model, WithEvidence):
+        return {term.name: term.weight * term.scores for term in model.score_terms(queries)}
+    terms = {term.name: term.weight * term.scores for term in model.base_terms(queries)}
+    return terms | model.evidence.score_families(queries)
+
+
+def shortlist_of(scores: Tensor, questions: Facts, known: KnownAnswers, top: int) -> Shortlist:
+    """Return the best candidates of each question that are not known yet, and behind them the known ones.
+
+    `scores`, (questions, entities), is left as it is.
+    """
+    row, column = known.answers(questions)
+    masked = scores.clone()
+    masked[torch.from_numpy(row), torch.from_numpy(column)] = -torch.inf
+    best, place = masked.topk(min(top, scores.shape[1]), dim=1)
+    open_ = (best > -torch.inf).numpy()
+    ranked = open_.sum(1)
+    known_count = np.bincount(row, minlength=len(scores))
+    first = np.append(0, np.cumsum(ranked + known_count))
+    objects = np.empty(first[-1], dtype=np.int64)
+    is_known = np.arange(first[-1]) - np.repeat(first[:-1], ranked + known_count) >= np.repeat(
+        ranked, ranked + known_count
+    )
+    objects[~is_known] = place.numpy()[open_]
+    objects[is_known] = column[np.argsort(row, kind="stable")]
+    return Shortlist(first, objects, ranked)
+
+
+def term_columns(terms: dict[str, Tensor], shortlist: Shortlist) -> tuple[list[str], Columns]:
+    """Return what the first stage says of each candidate, (candidates, columns), and the names of the columns.
+
+    Of each term and of the whole: the score and how far it is below the best of the shortlist; of the whole also its
+    logarithmic probability and the position.
+    """
+    question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
+    total = torch.stack(list(terms.values())).sum(0)
+    names, columns = ["log_probability"], [torch.log_softmax(total, 1)[question, object_].numpy()]
+    ranked = shortlist.is_ranked
+    for name, scores in {"score": total, **terms}.items():
+        chosen = scores[question, object_].numpy()
+        best = np.full(len(shortlist.ranked), -np.inf, dtype=np.float32)
+        np.maximum.at(best, shortlist.question[ranked], chosen[ranked])
+        names += [name, f"{name}{BELOW}"]
+        columns += [chosen, best[shortlist.question] - chosen]
+    names.append("position")
+    columns.append(shortlist.place.astype(np.float32))
+    return names, np.stack(columns, axis=1)

@@ -1,0 +1,299 @@
+"""What is known of one candidate as numbers: the columns that the reranker learns from.
+
+Every number is counted without the question's own facts, by the same rules as the walk of `kernels`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit, prange
+
+from foretime.evidence.lookups import find, knows, lower_bound, nearest, others_before, partners_before
+
+FAR: Final = 10_000.0
+"""The distance of an event that does not exist."""
+COLUMNS: Final = (
+    "pair_before", "pair_after", "pair_nearest", "pair_now", "pair_week", "pair_month", "pair_events",
+    "pair_predicates", "pair_recent", "pair_lasting", "pair_share",
+    "same_before", "same_after", "same_events", "same_lasting", "same_share",
+    "inverse_before", "inverse_after", "inverse_now",
+    "object_before", "object_after", "object_now", "object_month", "object_events", "object_share", "object_habit",
+    "active_before", "active_after", "active_now", "active_week", "active_month", "events", "partners",
+    "affinity", "common_partners", "path_now", "path_week",
+    "name_overlap", "name_count", "name_share",
+    "subject_events", "subject_partners", "subject_now", "subject_same_events", "predicate_events", "predicate",
+)  # fmt: skip
+"""The columns, in order."""
+(
+    _PAIR, _PAIR_RECENT, _PAIR_SHARE, _SAME, _SAME_LASTING, _SAME_SHARE, _INVERSE, _OBJECT, _OBJECT_MONTH,
+    _ACTIVE, _ACTIVE_WEEK, _AFFINITY, _PATH, _NAME, _SUBJECT,
+) = (
+    COLUMNS.index(name)
+    for name in (
+        "pair_before", "pair_recent", "pair_share", "same_before", "same_lasting", "same_share", "inverse_before",
+        "object_before", "object_month", "active_before", "active_week", "affinity", "path_now", "name_overlap",
+        "subject_events",
+    )
+)  # fmt: skip
+WEEK: Final = 7
+MONTH: Final = 30
+RECENT: Final = 10.0
+LASTING: Final = 60.0
+"""Steps in which the weight of an event falls to 1/e, in the two sums over the events of a pair."""
+
+
+@njit(cache=True, nogil=True)
+def _fill_far(out):
+    """Set every distance to that of no event."""
+    for first in (_PAIR, _SAME, _INVERSE, _OBJECT, _ACTIVE):
+        out[first] = out[first + 1] = FAR
+    out[_PAIR + 2] = FAR
+
+
+@njit(cache=True, nogil=True)
+def _between(index, k, x, p, t, past_only, out):
+    """Fill the columns of the events between the pair."""
+    predicates, group, times, twins = index.group_predicate, index.group, index.time, index.twin
+    mirror = (p + index.predicates) % (2 * index.predicates)
+    y = index.other[k]
+    before, after, now, week, month, count, kinds = FAR, FAR, 0, 0, 0, 0, 0
+    recent, lasting, same_lasting = 0.0, 0.0, 0.0
+    for g in range(index.pair[k], index.pair[k + 1]):
+        q = predicates[g]
+        watched = q == p or (y == x and q == mirror)
+        counted = count
+        for e in range(group[g], group[g + 1]):
+            distance = times[e] - t
+            if (watched and (distance == 0 or twins[e] == t)) or (past_only and distance >= 0):
+                continue
+            count += 1
+            far = abs(distance)
+            if distance == 0:
+                now += 1
+            elif distance < 0:
+                before = min(before, far)
+            else:
+                after = min(after, far)
+            week += far <= WEEK
+            month += far <= MONTH
+            recent += np.exp(-far / RECENT)
+            lasting += np.exp(-far / LASTING)
+            if q == p:
+                same_lasting += np.exp(-far / LASTING)
+        kinds += count > counted
+    out[_PAIR], out[_PAIR + 1] = before, after
+    out[_PAIR + 2] = 0 if now else min(before, after)
+    out[_PAIR + 3], out[_PAIR + 4], out[_PAIR + 5], out[_PAIR + 6], out[_PAIR + 7] = now, week, month, count, kinds
+    out[_PAIR_RECENT], out[_PAIR_RECENT + 1], out[_SAME_LASTING] = recent, lasting, same_lasting
+    for at, q in ((_SAME, p), (_INVERSE, mirror)):
+        g = find(predicates, index.pair[k], index.pair[k + 1], q)
+        if g >= 0:
+            watched = q == p or y == x
+            last, now_, first, same = nearest(times, twins, group[g], group[g + 1], watched, t, past_only)
+            out[at] = t - last if last >= 0 else FAR
+            out[at + 1] = first - t if first >= 0 else FAR
+            out[at + 2] = same if q == p else now_
+
+
+@njit(cache=True, nogil=True)
+def _with_others(times, others, begin, end, x, t, past_only, out):
+    """Fill before, after and now of the events with others than x in a sorted run; return those in a week, a month."""
+    place = lower_bound(times, begin, end, t)
+    before, after, now, week, month = FAR, FAR, 0, 0, 0
+    for e in range(place - 1, begin - 1, -1):
+        far = t - times[e]
+        if far > MONTH and before < FAR:
+            break
+        if others[e] != x:
+            before = min(before, far)
+            week += far <= WEEK
+            month += far <= MONTH
+    if not past_only:
+        for e in range(place, end):
+            far = times[e] - t
+            if far > MONTH and after < FAR:
+                break
+            if others[e] != x:
+                if far == 0:
+                    now += 1
+                else:
+                    after = min(after, far)
+                week += far <= WEEK
+                month += far <= MONTH
+    out[0], out[1], out[2] = before, after, now
+    return week, month
+
+
+@njit(cache=True, nogil=True)
+def _near(index, x, p, t, past_only, mark, near, stamp):
+    """Note the partners of the subject: `mark` for those it has met, `near` how near in time if within a week."""
+    for k in range(index.node[x], index.node[x + 1]):
+        z = index.other[k]
+        first, last = index.pair[k], index.pair[k + 1]
+        if z != x and knows(index.group_predicate, index.group, index.time, index.twin, first, last, p, past_only, t):
+            mark[z] = stamp
+            near[z] = WEEK + 1
+            for g in range(first, last):
+                watched = index.group_predicate[g] == p
+                before, now, after, _ = nearest(
+                    index.time, index.twin, index.group[g], index.group[g + 1], watched, t, past_only
+                )
+                if now:
+                    near[z] = 0
+                if before >= 0:
+                    near[z] = min(near[z], t - before)
+                if after >= 0:
+                    near[z] = min(near[z], after - t)
+
+
+@njit(cache=True, nogil=True)
+def _subject_row(index, x, p, t, past_only, mark, stamp, out):
+    """Fill the columns that all candidates of a question share."""
+    mirror = (p + index.predicates) % (2 * index.predicates)
+    own, looped, now, same, partners = 0, 0, 0, 0, 0
+    for k in range(index.node[x], index.node[x + 1]):
+        y = index.other[k]
+        partners += y != x and mark[y] == stamp
+        for q in (p, mirror):
+            if q == mirror and y != x:
+                continue
+            g = find(index.group_predicate, index.pair[k], index.pair[k + 1], q)
+            if g < 0:
+                continue
+            for e in range(index.group[g], index.group[g + 1]):
+                if past_only and index.time[e] >= t:
+                    continue
+                if index.time[e] == t or index.twin[e] == t:
+                    own += q == p
+                    looped += q == mirror
+                else:
+                    same += q == p
+    begin, end = index.around[x], index.around[x + 1]
+    place = lower_bound(index.around_time, begin, end, t)
+    events = (place if past_only else end) - begin - own - looped
+    if not past_only:
+        for e in range(place, end):
+            if index.around_time[e] != t:
+                break
+            now += index.around_predicate[e] != mirror and index.around_other[e] != x
+    begin, end = index.said[p], index.said[p + 1]
+    said = (lower_bound(index.said_time, begin, end, t) if past_only else end) - begin - own
+    out[_SUBJECT], out[_SUBJECT + 1], out[_SUBJECT + 2] = events, partners, now
+    out[_SUBJECT + 3], out[_SUBJECT + 4], out[_SUBJECT + 5] = same, said, p
+
+
+@njit(cache=True, nogil=True)
+def _alone(index, k, x, p, y, t, past_only, out):
+    """Fill the columns of what a candidate does with others than the subject."""
+    with_x, with_x_same = 0, 0
+    if k >= 0:
+        for g in range(index.pair[k], index.pair[k + 1]):
+            begin, end = index.group[g], index.group[g + 1]
+            count = (lower_bound(index.time, begin, end, t) if past_only else end) - begin
+            with_x += count
+            with_x_same += count if index.group_predicate[g] == p else 0
+    others = 0
+    j = find(index.slot_object, index.head[p], index.head[p + 1], y)
+    if j >= 0:
+        begin, end = index.slot[j], index.slot[j + 1]
+        if past_only:
+            others = others_before(index.slot_time, index.slot_subject, begin, end, x, t)
+        else:
+            others = end - begin - with_x_same
+        _, month = _with_others(index.slot_time, index.slot_subject, begin, end, x, t, past_only, out[_OBJECT:])
+        out[_OBJECT_MONTH], out[_OBJECT_MONTH + 1] = month, others
+    begin, end = index.around[y], index.around[y + 1]
+    week, month = _with_others(index.around_time, index.around_other, begin, end, x, t, past_only, out[_ACTIVE:])
+    events = (lower_bound(index.around_time, begin, end, t) if past_only else end) - begin - with_x
+    out[_ACTIVE_WEEK], out[_ACTIVE_WEEK + 1], out[_ACTIVE_WEEK + 2] = week, month, events
+    out[_OBJECT_MONTH + 2] = others / max(out[_SUBJECT + 4], 1.0)
+    out[_OBJECT_MONTH + 3] = others / max(events, 1)
+
+
+@njit(cache=True, nogil=True)
+def _together(index, x, y, t, past_only, mark, near, stamp, out):
+    """Fill the columns of the partners that candidate and subject share."""
+    partners, common, affinity = 0, 0, 0.0
+    for m in range(index.node[y], index.node[y + 1]):
+        z = index.other[m]
+        if z == x or z == y or (past_only and index.first_met[m] >= t):
+            continue
+        partners += 1
+        if mark[z] == stamp:
+            common += 1
+            begin, end = index.node[z], index.node[z + 1]
+            affinity += 1.0 / np.log(1.0 + partners_before(index.met, begin, end, past_only, t))
+    now, week = 0, 0
+    begin, end = index.around[y], index.around[y + 1]
+    for e in range(lower_bound(index.around_time, begin, end, t - WEEK), end):
+        far = index.around_time[e] - t
+        if far > WEEK or (past_only and far >= 0):
+            break
+        z = index.around_other[e]
+        if z != x and z != y and mark[z] == stamp and near[z] <= WEEK:
+            week += 1
+            now += far == 0 and near[z] == 0
+    out[_ACTIVE_WEEK + 3] = partners
+    out[_AFFINITY], out[_AFFINITY + 1], out[_PATH], out[_PATH + 1] = affinity, common, now, week
+
+
+@njit(cache=True, nogil=True)
+def _called(names, p, x, y, with_x, out):
+    """Fill the columns of the candidate's name; `with_x` counts the words of the subject's own objects."""
+    overlap, least, total = 0.0, 0.0, 0.0
+    for i in range(names.of[y], names.of[y + 1]):
+        word = names.word[i]
+        for j in range(names.of[x], names.of[x + 1]):
+            if names.word[j] == word:
+                overlap += names.rarity[word]
+        place = find(names.said_word, names.said[p], names.said[p + 1], word)
+        count = names.said_count[place] - with_x[word] if place >= 0 else 0
+        total += np.log1p(count)
+        least = count if i == names.of[y] else min(least, count)
+    out[_NAME], out[_NAME + 1] = overlap, least
+    out[_NAME + 2] = total / max(names.of[y + 1] - names.of[y], 1)
+
+
+@njit(cache=True, nogil=True)
+def _count_words(index, names, x, p, with_x, sign):
+    """Count the words of the objects that the subject itself has under the predicate."""
+    for k in range(index.node[x], index.node[x + 1]):
+        g = find(index.group_predicate, index.pair[k], index.pair[k + 1], p)
+        if g >= 0:
+            y = index.other[k]
+            for i in range(names.of[y], names.of[y + 1]):
+                with_x[names.word[i]] += sign * (index.group[g + 1] - index.group[g])
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def profile_all(index, names, past_only, subject, predicate, time, first, objects, out, runs):
+    """Fill the columns of each candidate: question k has the candidates `objects[first[k]:first[k + 1]]`."""
+    for run in prange(runs):
+        mark = np.full(len(index.node), -1, dtype=np.int64)
+        near = np.zeros(len(index.node), dtype=np.int64)
+        with_x = np.zeros(len(names.rarity), dtype=np.int64)
+        shared = np.zeros(out.shape[1], dtype=np.float32)
+        _fill_far(shared)
+        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+            x, p, t = subject[row], predicate[row], time[row]
+            _near(index, x, p, t, past_only, mark, near, row)
+            _subject_row(index, x, p, t, past_only, mark, row, shared)
+            if not past_only:
+                _count_words(index, names, x, p, with_x, 1)
+            for i in range(first[row], first[row + 1]):
+                y, columns = objects[i], out[i]
+                columns[:] = shared
+                k = find(index.other, index.node[x], index.node[x + 1], y)
+                if k >= 0:
+                    _between(index, k, x, p, t, past_only, columns)
+                columns[_PAIR_SHARE] = columns[_PAIR + 6] / max(shared[_SUBJECT], 1.0)
+                columns[_SAME_SHARE] = columns[_SAME + 2] / max(shared[_SUBJECT + 3], 1.0)
+                if y != x:
+                    _alone(index, k, x, p, y, t, past_only, columns)
+                    _together(index, x, y, t, past_only, mark, near, row, columns)
+                if not past_only:
+                    _called(names, p, x, y, with_x, columns)
+            if not past_only:
+                _count_words(index, names, x, p, with_x, -1)

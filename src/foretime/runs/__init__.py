@@ -1,0 +1,1 @@
+"""Runs: folders that are created, trained in, finished, loaded, and trained further."""

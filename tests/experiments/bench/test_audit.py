@@ -1,0 +1,174 @@
+"""The audit: its sum is the report's, its counts those of a loop, and its page what the kept figures say."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from foretime.data.facts import Facts
+from foretime.errors import ConfigError, DataError, ForetimeError, RunError
+from foretime.evaluation import KnownAnswers
+from foretime.experiments.bench.audit import audit, count_competitors, count_firsts
+from foretime.experiments.bench.audit_page import MARKS, audit_table, put_between_marks
+from foretime.experiments.bench.published import published
+from foretime.runs.folder import RunFolder
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def audited(small_run: Path) -> dict[str, object]:
+    return audit(small_run).to_dict()
+
+
+def test_the_sum_is_the_ranking_of_the_report(audited, small_run: Path):
+    report = RunFolder(small_run).report()["test"]
+    found = audited["counts"]["sum"]
+    assert (found["mrr"], found["hits"]) == (pytest.approx(report["all"]["mrr"]), report["all"]["hits"])
+    assert audited["questions"] == report["all"]["questions"]
+
+
+def test_any_second_score_raises_the_figure_and_puts_several_first(audited):
+    counts = audited["counts"]
+    for name in ("both", "random"):
+        assert counts[name]["mrr"] > max(counts["sum"]["mrr"], counts["event"]["mrr"])
+        assert counts[name]["firsts"] > 1.2
+    assert counts["sum"]["firsts"] == counts["event"]["firsts"] == 1.0
+    assert audited["printed"] is None  # the paper prints nothing for this graph
+
+
+def questions_and_known(questions: int, entities: int, generator: np.random.Generator) -> tuple[Facts, KnownAnswers]:
+    zeros = np.zeros(questions, dtype=np.int64)
+    subject = np.arange(questions)
+    asked = Facts(subject, zeros, generator.integers(entities, size=questions), zeros, zeros)
+    other = Facts(subject, zeros, generator.integers(entities, size=questions), zeros, zeros)
+    facts = Facts(*(np.concatenate(pair) for pair in zip(asked.columns(), other.columns(), strict=True)))
+    return asked, KnownAnswers(facts)
+
+
+@pytest.mark.parametrize("ties", [True, False])
+@pytest.mark.parametrize("scores", [1, 2])
+def test_counts_are_those_of_a_loop(scores: int, ties: bool):
+    generator = np.random.default_rng(scores)
+    asked, known = questions_and_known(40, 9, generator)
+    drawn = generator.integers(4, size=(scores, 40, 9)) if ties else generator.random((scores, 40, 9))
+    tables = [torch.from_numpy(table.astype(np.float32)) for table in drawn]
+    above, level = count_competitors(tables, asked, known)
+    firsts = count_firsts(tables, asked, known)
+    competitors = known.competitors(asked)
+    for question in range(40):
+        own = np.stack([table[question].numpy() for table in tables])  # (scores, entities)
+        left_out = set(competitors.answer[competitors.question == question].tolist())
+        fair = [entity for entity in range(9) if entity not in left_out]
+        answer = int(asked.object[question])
+        others = [entity for entity in fair if entity != answer]
+        assert above[question] == sum(bool((own[:, e] > own[:, answer]).all()) for e in others)
+        assert level[question] == sum(bool((own[:, e] >= own[:, answer]).all()) for e in others)
+        if not ties:
+            unbeaten = [e for e in fair if not any(bool((own[:, r] > own[:, e]).all()) for r in fair)]
+            assert firsts[question] == len(unbeaten)
+
+
+def test_the_seed_draws_the_random_numbers(small_run: Path, audited):
+    again, other = audit(small_run), audit(small_run, seed=1)
+    assert again.to_dict() == audited
+    assert other.counts["sum"] == again.counts["sum"]
+    assert other.counts["random"] != again.counts["random"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('name = "lcge"', 'name = "tntcomplex"', "its model is tntcomplex"),
+        ("commonsense_weight = 0.5", "commonsense_weight = 0.0", "its commonsense_weight is 0"),
+        ("[evidence]\nuse = false", "[evidence]\nuse = true", "it has evidence"),
+        ("[reranker]\nuse = false", "[reranker]\nuse = true", "it has a reranker"),
+    ],
+)
+def test_only_runs_with_the_two_scores_can_be_audited(small_run: Path, tmp_path: Path, old: str, new: str, fault: str):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    text = (copy / "config.toml").read_text(encoding="utf-8")
+    assert old in text
+    (copy / "config.toml").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(RunError, match=f"copy: {fault}; an audit needs a run of LCGE that scores by"):
+        audit(copy)
+
+
+def test_a_run_that_is_not_finished_is_not_audited(small_run: Path, tmp_path: Path):
+    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
+    (copy / "report.json").unlink()
+    with pytest.raises(RunError, match="copy: the run is not finished; go on with foretime train --resume"):
+        audit(copy)
+
+
+def test_scores_that_are_not_numbers_are_not_counted(small_run: Path, tmp_path: Path):
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
+    with safetensors.safe_open(run.best_file, framework="pt") as stream:
+        progress = stream.metadata()
+    broken = {
+        name: torch.full_like(value, torch.nan) for name, value in safetensors.torch.load_file(run.best_file).items()
+    }
+    safetensors.torch.save_file(broken, run.best_file, progress)
+    with pytest.raises(ForetimeError, match=r"scores that are not numbers: lower training\.learning_rate"):
+        audit(run)
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_each_of_the_scores_is_to_be_a_number(broken: int):
+    asked, known = questions_and_known(3, 9, np.random.default_rng(0))
+    tables = [torch.zeros(3, 9), torch.zeros(3, 9)]
+    tables[broken][1, 4] = torch.nan
+    with pytest.raises(ForetimeError, match="not numbers"):
+        count_competitors(tables, asked, known)
+
+
+def test_printed_figures_stand_beside_the_very_graph_and_no_other_of_its_name(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
+    graph = replace(run.graph(), name="icews14")
+    graph.save(run.path)
+    found = audit(run)
+    assert (found.data, found.printed) == ("icews14", None)
+    assert "printed in the paper" not in audit_table(found.to_dict())
+    monkeypatch.setitem(published().fingerprints, "icews14", [graph.fingerprint()])
+    assert audit(run).printed == published().table3["icews14"]["LCGE"]
+
+
+@pytest.mark.parametrize("data", ["icews14", "icews05-15", "wikidata12k"])
+def test_every_printed_graph_is_known_by_its_fingerprint(data: str):
+    for fingerprint in published().fingerprints[data]:
+        assert published().printed(data, fingerprint, "LCGE") == published().table3[data]["LCGE"]
+    assert published().printed(data, "another", "LCGE") is None
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**30])
+def test_a_seed_that_is_too_small_or_too_large_is_told(small_run: Path, seed: int):
+    with pytest.raises(ConfigError, match=f"seed {seed}: should be a whole number from 0 to 4294967295"):
+        audit(small_run, seed=seed)
+
+
+def test_the_page_says_what_the_kept_figures_say():
+    kept = json.loads((ROOT / "results" / "audit.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    assert page.split(MARKS[0])[1].split(MARKS[1])[0].strip() == audit_table(kept)
+    assert kept["counts"]["random"]["mrr"] > kept["counts"]["sum"]["mrr"]
+
+
+def test_a_table_goes_between_its_marks_and_nowhere_else(audited, tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{MARKS[0]}\nold\n{MARKS[1]}\nafter\n", encoding="utf-8")
+    for _ in range(2):
+        put_between_marks(page, audited)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"before\n{MARKS[0]}\n\nThe test split of events")
+    assert text.endswith(f"|\n\n{MARKS[1]}\nafter\n")
+    assert "old" not in text
+    page.write_text("no place", encoding="utf-8")
+    with pytest.raises(DataError, match=r"page\.md: has no place for the table; write the lines <!-- audit:begin"):
+        put_between_marks(page, audited)
