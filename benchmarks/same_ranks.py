@@ -52,7 +52,7 @@ VARIANTS = {
     "forecast": {**SMALL, "evidence.use": True, "evidence.past_only": True, **RERANKED},
     "lcge": {**SMALL, "penalties.event_rules": 1.0},
 }
-INTERVALS = {"intervals": {**SMALL, "evidence.use": True, **RERANKED, "training.boundary_relations": "apart"}}
+INTERVALS = {"intervals": {**SMALL, "evidence.use": True, **RERANKED, "training.boundary_relations": "separate"}}
 
 
 def digest(*arrays: np.ndarray) -> str:
