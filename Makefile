@@ -3,12 +3,12 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
+PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check check-page check-real check-real-slow clean
+.PHONY: demo test check check-install check-page check-real check-real-slow clean
 .DEFAULT_GOAL := demo
 
-$(VENV)/.base: pyproject.toml
+$(VENV)/.base: pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (torch is large: this takes a minute or two, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --editable . && touch $@
@@ -28,6 +28,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# the wheel, built and installed into an empty environment
+check-install: $(VENV)/.dev
+	$(BIN)/python -m pytest -m install
 
 # the page in a real Chromium (apt-get install chromium); screenshots go to FORETIME_SCREENSHOTS, if that is set
 check-page: $(VENV)/.dev

@@ -1,88 +1,67 @@
-"""`foretime data describe`, `check` and `split`: look at a graph before a model does."""
+"""`foretime data`: get, generate, describe, check and split graphs."""
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from foretime.cli.reading_options import (
-    Columns,
-    Delimiter,
-    Granularity,
-    Header,
-    Irregular,
-    Names,
-    data_config,
-    reading_settings,
-)
-
-if TYPE_CHECKING:
-    from foretime.data.summary import Summary
+import foretime as ft
+from foretime.cli.options import READING, AsJson, takes
+from foretime.cli.output import print_json, say, show
 
 data_app = typer.Typer(help="Get, describe, check and split graphs.", no_args_is_help=True)
 
-Graph = Annotated[str, typer.Argument(help="A folder of splits or a file of events.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+Source = Annotated[str, typer.Argument(metavar="GRAPH", help="A folder of splits or a file of events.", show_default=False)]
 
 
 class SplitBy(StrEnum):
     """The ways to split a file."""
 
     random = "random"
-    chronological = "chronological"
+    time = "time"
 
 
 @data_app.command()
-def describe(
-    graph: Graph,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    granularity: Granularity = None,
-    irregular: Irregular = False,
-    names: Names = None,
-    as_json: AsJson = False,
-) -> None:
+@takes(READING)
+def describe(graph: Source, as_json: AsJson = False, *, reading: dict[str, Any]) -> None:
     """Say what a graph holds: facts, names, times, and how they are spread."""
-    summary = _summarise(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
+    summary = ft.load(graph, **reading).describe()
     if as_json:
-        typer.echo(json.dumps(summary.to_dict(), ensure_ascii=False, indent=2))
+        print_json(summary.to_dict())
         return
-    _print_summary(summary)
+    for table in summary.tables():
+        show(table)
+    for line in [*summary.hints(), *(f"warning: {warning}" for warning in summary.warnings())]:
+        say(line)
 
 
 @data_app.command()
-def check(  # noqa: PLR0913, each is a flag
-    graph: Graph,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    granularity: Granularity = None,
-    irregular: Irregular = False,
-    names: Names = None,
+@takes(READING)
+def check(
+    graph: Source,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = False,
     as_json: AsJson = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Check every row of a graph. Bad rows are listed and exit with 2; warnings are only printed."""
-    summary = _summarise(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
+    summary = ft.load(graph, **reading).describe()
     warnings = summary.warnings()
     if as_json:
-        report = {"name": summary.name, "facts": summary.facts, "warnings": warnings}
-        typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
+        print_json({"name": summary.name, "facts": summary.facts, "warnings": warnings})
     else:
         for warning in warnings:
-            typer.echo(f"warning: {warning}")
-        facts = sum(summary.facts.values())
-        typer.echo(f"{summary.name}: {facts:,} facts can be read, {len(warnings) or 'no'} warnings")
+            say(f"warning: {warning}")
+        say(f"{summary.name}: {sum(summary.facts.values()):,} facts can be read, {len(warnings) or 'no'} warnings")
     if strict and warnings:
         raise typer.Exit(1)
 
 
 @data_app.command()
+@takes(READING)
 def split(  # noqa: PLR0913, each is a flag
     file: Annotated[Path, typer.Argument(help="A file of events.", show_default=False)],
     out: Annotated[Path, typer.Argument(help="The folder to write.", show_default=False)],
@@ -90,69 +69,62 @@ def split(  # noqa: PLR0913, each is a flag
     valid: Annotated[float, typer.Option(help="The share of facts for valid.")] = 0.1,
     test: Annotated[float, typer.Option(help="The share of facts for test.")] = 0.1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same split.")] = 0,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    granularity: Granularity = None,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Split a file into train, valid and test, every row as it was written.
 
-    A chronological split keeps all facts of one time step together, as far as there are enough steps.
+    A split by time keeps all facts of one time step together, as far as there are enough steps.
     """
-    from foretime.data.resplitting import split_file
-
-    settings = reading_settings(columns, header, delimiter, granularity)
-    shares = {"split": by.value, "valid_share": valid, "test_share": test, "split_seed": seed}
-    written = split_file(file, out, data_config(settings | shares))
+    written = ft.split_file(file, out, by=by.value, valid_share=valid, test_share=test, seed=seed, **reading)
     for path, count in written.items():
-        typer.echo(f"{path}: {count:,} facts")
+        say(f"{path}: {count:,} facts")
 
 
-def _summarise(graph: str, settings: dict[str, object]) -> Summary:
-    from foretime.data.graph import read_graph
-    from foretime.data.summary import describe as summarise
+@data_app.command()
+def get(
+    name: Annotated[str, typer.Argument(help="icews14, icews05-15 or wikidata12k.")],
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where data sets are kept; FORETIME_DATA or ./data by default.", show_default=False),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="A mirror with the files as SOURCE/NAME/train.txt; FORETIME_SOURCE does the same."),
+    ] = None,
+) -> None:
+    """Fetch a public data set, checked by checksum; an interrupted download is resumed."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
-    return summarise(read_graph(graph, data_config(settings)))
+    from foretime.cli.output import error_console
 
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    tasks: dict[str, TaskID] = {}
+    bars = Progress(*columns, console=error_console, disable=not error_console.is_terminal)
 
-def _print_summary(summary: Summary) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+    def progress(file: str, done: int, total: int | None) -> None:
+        if file not in tasks:
+            bars.start()  # not before there is something to show: bars of nothing are an empty line
+            tasks[file] = bars.add_task(file)
+        bars.update(tasks[file], completed=done, total=total)
 
-    console = Console(highlight=False)
-    table = Table(show_header=False, title=escape(summary.name), title_justify="left")
-    for label, value in _rows(summary):
-        table.add_row(label, escape(value))
-    console.print(table)
-    predicates = Table("most frequent predicates", "facts")
-    for name, count in summary.frequent_predicates.items():
-        predicates.add_row(escape(name), f"{count:,}")
-    console.print(predicates)
-    if summary.looks_like_years:
-        console.print("hint: if the times are years, --granularity year names them so", soft_wrap=True)
-    for warning in summary.warnings():
-        console.print(f"warning: {escape(warning)}", soft_wrap=True)
-
-
-def _rows(summary: Summary) -> list[tuple[str, str]]:
-    """Return the lines of a summary, those that say nothing left out."""
-    spread = summary.events_per_step
-    unit = "" if summary.granularity == "step" else f" of {summary.granularity}"  # integers are steps of nothing else
-    rows = [
-        ("facts", _by_split(summary.facts)),
-        ("entities", f"{summary.entities:,} ({summary.entities_in_train:,} in train)"),
-        ("predicates", f"{summary.predicates:,} ({summary.predicates_in_train:,} in train)"),
-        ("times", f"{summary.first_time} to {summary.last_time}: {summary.steps:,} steps{unit}"),
-        ("events at a step", f"{spread['min']:,} to {spread['max']:,}, median {spread['median']:,g}"),
-    ]
-    if summary.intervals:
-        ends = f"{summary.without_start:,} without start, {summary.without_end:,} without end"
-        rows.append(("intervals", f"{summary.intervals:,} ({ends}, {summary.reversed_intervals:,} reversed)"))
-    if any(summary.self_loops.values()):
-        rows.append(("subject = object", _by_split(summary.self_loops)))
-    return rows
+    try:
+        typer.echo(ft.download(name, folder, source=source, progress=progress))
+    finally:
+        bars.stop()
 
 
-def _by_split(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {split}" for split, count in counts.items())
+@data_app.command()
+def world(
+    out: Annotated[Path, typer.Argument(help="The folder to write.")],
+    events: Annotated[int, typer.Option(help="How many events, 1,000 to 10,000,000.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
+    days: Annotated[
+        int | None, typer.Option(help="Days of the timeline; by default chosen by the number of events.")
+    ] = None,
+) -> None:
+    """Generate a world of states, people and groups, with temporal rules of known confidence planted in it."""
+    made = ft.generate_world(events, seed=seed, days=days)
+    made.write(out)
+    say(f"{out}: {len(made):,} events, {len(made.entities):,} entities, {made.days:,} days")
+    say(f"{out / 'rules.txt'}: {len(made.rules)} planted rules")

@@ -2,89 +2,65 @@
 
 from __future__ import annotations
 
-import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from foretime.errors import QuestionError
-
-if TYPE_CHECKING:
-    from foretime.inference.explainer import Explainer
-    from foretime.inference.predictor import Predictor
+import foretime as ft
+from foretime.cli.options import QUESTION, AlreadyKnown, AsJson, Known, RunPath, takes
+from foretime.cli.output import note, print_json, say, show
 
 
-class KnownChoice(StrEnum):
-    """What happens to answers that train or valid know."""
-
-    mark = "mark"
-    hide = "hide"
-
-
-def predict(  # noqa: PLR0913, each is a flag
-    run: Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)],
-    subject: Annotated[str | None, typer.Option("--subject", "-s", help="Who acts.")] = None,
-    predicate: Annotated[str | None, typer.Option("--predicate", "-p", help="What happens.")] = None,
-    object_: Annotated[str | None, typer.Option("--object", "-o", help="To whom.")] = None,
-    time: Annotated[str | None, typer.Option("--time", "-t", help="When.")] = None,
-    start: Annotated[str | None, typer.Option(help="When it began, in a graph of intervals.")] = None,
-    end: Annotated[str | None, typer.Option(help="When it ended, in a graph of intervals.")] = None,
+@takes(QUESTION)
+def predict(
+    run: RunPath,
     top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
-    known: Annotated[KnownChoice, typer.Option(help="Mark known answers, or leave them out.")] = KnownChoice.mark,
+    known: Known = AlreadyKnown.mark,
     why: Annotated[int, typer.Option(help="How many reasons to give with each answer.", min=0)] = 0,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False,
+    as_json: AsJson = False,
+    *,
+    question: dict[str, str],
 ) -> None:
     """Answer a question: give all of subject, predicate, object and time but the one that you ask for.
 
-    Without --time, the question is «when».
+    Without --time, the question is "when".
     """
-    from foretime.inference.predictor import Predictor, Question
-
-    question = Question(subject, predicate, object_, time, start, end)
     if (questions is None) != (out is None):
-        raise QuestionError("--questions and --out go together: a file of questions, and where the answers go")
-    if questions is not None and question != Question():
-        raise QuestionError("ask either by --questions, or by --subject, --predicate, --object and --time")
-    if questions is None:
-        question.target()  # a question that cannot be asked should not wait for the model
-    predictor = Predictor.open(run)
-    explainer = _explainer(predictor) if why else None
+        raise ft.QuestionError("--questions and --out go together: a file of questions, and where the answers go")
+    if questions is not None and question:
+        raise ft.QuestionError("ask either by --questions, or by --subject, --predicate, --object and --time")
     if questions is not None and out is not None:
-        from foretime.inference.questions import answer_file
-
-        count = answer_file(predictor, questions, out, top, known.value, why)
-        typer.echo(f"{count:,} questions answered in {out}", err=True)
+        opened = ft.open_run(run)
+        if why:
+            _say_what_is_missing(opened)
+        count = opened.answer_file(questions, out, top=top, already_known=known.value, reasons=why)
+        note(f"{count:,} questions answered in {out}")
         return
-    if question.target() == "time" and not predictor.model.uses_time:
-        typer.echo("this model knows no time: all steps are equally likely, and their order means nothing", err=True)
-    answers = predictor.complete_many([question], top, known.value)[0]
-    reasons = [explainer.reasons_for(question, answer, why) for answer in answers] if explainer else []
+    target = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
+    opened = ft.open_run(run)
+    if target == "time" and not opened.uses_time:
+        note("this model knows no time: all steps are equally likely, and their order means nothing")
+    if why:
+        _say_what_is_missing(opened)
+    answers = opened.predict(**question, top=top, already_known=known.value)
+    reasons = [answer.reasons(why) for answer in answers] if why else []
     if as_json:
-        rows = [answer.to_dict() for answer in answers]
+        rows: list[dict[str, Any]] = [answer.to_dict() for answer in answers]
         for row, found in zip(rows, reasons, strict=False):
             row["reasons"] = [reason.to_dict() for reason in found]
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
         return
-    from foretime.cli.tables import print_answers
-
-    print_answers(_sentence(question, question.target()), answers, reasons)
-
-
-def _explainer(predictor: Predictor) -> Explainer:
-    """Return the explainer of a run; if it has little to say, that is said."""
-    from foretime.inference.explainer import Explainer
-
-    explainer = Explainer(predictor)
-    if explainer.note:
-        typer.echo(explainer.note, err=True)
-    return explainer
+    show(answers.table())
+    for answer, found in zip(answers, reasons, strict=False):
+        say(f"{answer.rank} {answer.name}")
+        for reason in found:
+            say(f"  {reason.brief}")
 
 
-def _sentence(question: object, slot: str) -> str:
-    values = {name: getattr(question, name) for name in ("subject", "predicate", "object", "time", "start", "end")}
-    values[slot] = "?"
-    return "(" + ", ".join(str(value) for value in values.values() if value is not None) + ")"
+def _say_what_is_missing(run: ft.Run) -> None:
+    """Say it if the run has little to explain its answers by."""
+    if run.explanation_note:
+        note(run.explanation_note)

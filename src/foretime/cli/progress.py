@@ -10,16 +10,15 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from foretime.cli.tables import error_console as console
-from foretime.runs.caller import caller_is_gone
-from foretime.training.callbacks import Callback, Plan
+import foretime as ft
+from foretime.cli.output import error_console as console
 
 STANDARD_ERROR = 2
 CLEAR_LINE = "\r\x1b[2K"
 """What takes the bar off its line of a terminal; it comes again on the next one."""
 
 
-class TerminalProgress(Callback):
+class TerminalProgress(ft.Callback):
     """Shows loss, speed, time left and the last MRR on valid; Ctrl-C or SIGTERM stop training after a step."""
 
     def __init__(self) -> None:
@@ -38,7 +37,7 @@ class TerminalProgress(Callback):
         self._stop = False
         self._handlers: dict[int, Any] = {}
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: ft.TrainingPlan) -> None:
         """Start the bar, and catch the signals that would stop training."""
         self._plan, self._began, self._done = plan, time.monotonic(), 0
         self._before = (plan.epoch - 1) * plan.steps + plan.step
@@ -78,9 +77,9 @@ class TerminalProgress(Callback):
             self._mrr = f"{record['valid_mrr']:.4f}"
         if "valid_mrr" in record or not console.is_terminal:
             losses = "  ".join(f"{name} {value:.4f}" for name, value in record.items() if name.endswith("loss"))
-            stage = f"{record['stage']}: " if record.get("stage") else ""
+            job = f"{record['job']}: " if record.get("job") else ""
             console.print(
-                f"{stage}epoch {record['epoch']:>3}  {losses}  {_duration(record['seconds'])}"
+                f"{job}epoch {record['epoch']:>3}  {losses}  {_duration(record['seconds'])}"
                 + (f"  valid MRR {self._mrr}" if "valid_mrr" in record else ""),
                 soft_wrap=True,
             )
@@ -88,7 +87,11 @@ class TerminalProgress(Callback):
     def announce(self, text: str) -> None:
         """Say what begins."""
         if self._task is None:
-            console.print(f"{text} …")
+            console.print(text, markup=False, soft_wrap=True)
+
+    def warn(self, text: str) -> None:
+        """Say what deserves a second look."""
+        console.print(f"warning: {text}", markup=False, soft_wrap=True)
 
     def end(self) -> None:
         """Take the bar away and give the signals back."""
@@ -101,8 +104,8 @@ class TerminalProgress(Callback):
         self._handlers.clear()
 
     def stop_wanted(self) -> bool:
-        """Whether a signal has come, or who has started this training is gone."""
-        return self._stop or caller_is_gone()
+        """Whether a signal has come."""
+        return self._stop
 
     def _on_signal(self, number: int, _frame: object) -> None:
         if self._stop:

@@ -1,56 +1,30 @@
-"""`foretime rules show` and `diff`: look at rules without their graph."""
+"""`foretime mine` and `foretime rules`: rules of a graph, of a file, of a run, and of other miners."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from foretime.cli.reading_options import Columns, Delimiter, Granularity, Header, Irregular, Names, reading_settings
-from foretime.cli.rule_options import (
-    AsJson,
-    BestPatternOnly,
-    Confidence,
-    Counting,
-    HeadCoverage,
-    RuleSource,
-    Splits,
-    StaticConfidence,
-    StaticHeadCoverage,
-    StaticPcaConfidence,
-    StaticSupport,
-    Support,
-    Window,
-    mining_progress,
-    print_json,
-    print_rules,
-    read_graph,
-    read_source,
-    rule_dicts,
-    rules_config,
-)
-from foretime.errors import ConfigError
+import foretime as ft
+from foretime.cli.options import COUNTING, MINING, READING, THRESHOLDS, AsJson, GraphSource, takes
+from foretime.cli.output import error_console, note, print_json, say, show
 
-if TYPE_CHECKING:
-    from foretime.rules.comparing import Difference
-    from foretime.rules.files import NamedRules
+rules_app = typer.Typer(help="Show, check, compare and import temporal rules.", no_args_is_help=True)
+TOP = 20
+"""Rules that are shown."""
 
-rules_app = typer.Typer(help="Show, check, compare, ground and import temporal rules.", no_args_is_help=True)
+RuleFile = Annotated[Path, typer.Argument(help="A file of rules (.txt, .rules, .jsonl, .parquet).", show_default=False)]
+RuleSource = Annotated[Path, typer.Argument(help="A file of rules, or the folder of a run.", show_default=False)]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where the rules go (.txt, .rules, .jsonl, .parquet).")]
 
 
-class SortBy(StrEnum):
-    """What rules are sorted by; `file` keeps their order."""
-
-    confidence = "confidence"
-    coverage = "coverage"
-    support = "support"
-    file = "file"
-
-
-class PatternChoice(StrEnum):
-    """The patterns of rules in time, and those without."""
+class PatternName(StrEnum):
+    """The patterns of rules in time, and those without time."""
 
     follows = "follows"
     accompanies = "accompanies"
@@ -60,143 +34,222 @@ class PatternChoice(StrEnum):
     static = "static"
 
 
-@rules_app.command()
-def show(
+class SortBy(StrEnum):
+    """The orders in which rules are shown."""
+
+    confidence = "confidence"
+    head_coverage = "head_coverage"
+    support = "support"
+    file = "file"
+
+
+class Miner(StrEnum):
+    """Whose files of rules can be imported."""
+
+    amie = "amie"
+    anyburl = "anyburl"
+
+
+@takes(MINING, READING)
+def mine(
+    graph: GraphSource, out: Out = None, as_json: AsJson = False, *, mining: dict[str, Any], reading: dict[str, Any]
+) -> None:
+    """Mine the temporal rules of a graph: what follows, or comes with, what.
+
+    Thresholds that are not given are those of the configuration: window 19, support 5, SC and HC 0.1.
+    """
+    if out is not None:
+        ft.check_rule_file(out)  # mining takes its time: not after it
+    with _progress() as progress:
+        loaded = ft.load(graph, **reading)
+        rules = ft.mine(loaded, progress=progress, **mining)
+        if out is not None:
+            rules.save(out)
+    if as_json:
+        print_json({"graph": loaded.name, "patterns": rules.patterns(), "rules": [rule.to_dict() for rule in rules]})
+    else:
+        _show(rules, range(len(rules))[:TOP])
+        say(rules.outline())
+    if out is not None:
+        note(f"written to {out}")
+
+
+@rules_app.command("show")
+def show_rules(  # noqa: PLR0913, each is a flag
     source: RuleSource,
-    head: Annotated[str, typer.Option(help="Only heads whose name has this in it.")] = "",
-    body: Annotated[str, typer.Option(help="Only bodies in which a name has this in it.")] = "",
-    pattern: Annotated[PatternChoice | None, typer.Option(help="Only this pattern.")] = None,
-    sort: Annotated[SortBy, typer.Option(help="The largest first.")] = SortBy.confidence,
-    top: Annotated[int, typer.Option("--top", "-n", help="How many; 0 for all.", min=0)] = 20,
+    head: Annotated[str | None, typer.Option(help="Part of the name of the head's predicate.")] = None,
+    body: Annotated[str | None, typer.Option(help="Part of the name of a predicate in the body.")] = None,
+    pattern: Annotated[PatternName | None, typer.Option(help="Only rules of this pattern.")] = None,
+    sort: Annotated[SortBy, typer.Option(help="The largest first, or as in the file.")] = SortBy.confidence,
+    top: Annotated[int, typer.Option("--top", "-n", help="How many; 0 for all.", min=0)] = TOP,
     as_json: AsJson = False,
 ) -> None:
-    """Show rules of a file or of a run. The number of each is its place in the file."""
-    from foretime.rules.files import NamedRules
-    from foretime.rules.text import written_rules
-
-    named = read_source(source)
-    rows = _sorted(named, _wanted(named, head, body, pattern), sort)
-    shown = rows[:top] if top else rows
-    chosen = NamedRules(named.rules.take(shown), named.predicates)
+    """Show the rules of a file or of a run; their numbers are their places in the file."""
+    rules = ft.read_rules(source)
+    order = None if sort is SortBy.file else sort.value
+    places = rules.places(head, body, pattern and pattern.value, sort=order).tolist()
+    shown = places[: top or None]
     if as_json:
-        numbered = zip(shown, rule_dicts(chosen), strict=True)
-        print_json([{"number": int(row) + 1, **rule} for row, rule in numbered])
+        print_json([{"number": place + 1, **rules[place].to_dict()} for place in shown])
         return
-    print_rules(written_rules(chosen.rules, chosen.predicates), [int(row) + 1 for row in shown])
-    typer.echo(f"{len(shown):,} of {len(rows):,} rules that fit, of {len(named.rules):,} in {source}")
-
-
-def _wanted(named: NamedRules, head: str, body: str, pattern: PatternChoice | None) -> list[int]:
-    """Return the rows of the rules that fit, whatever the case of the names."""
-    names = [name.casefold() for name in named.predicates.names]
-
-    def fits(predicate: int, text: str) -> bool:
-        return text.casefold() in names[predicate % len(names)]
-
-    return [
-        row
-        for row, rule in enumerate(named.rules.rules())
-        if fits(rule.head, head)
-        and any(fits(predicate, body) for predicate in rule.body)
-        and (pattern is None or (rule.pattern or "static") == pattern)
-    ]
-
-
-def _sorted(named: NamedRules, rows: list[int], sort: SortBy) -> Any:
-    import numpy as np
-
-    chosen = np.array(rows, dtype=np.int64)
-    measures = {"confidence": "confidence", "coverage": "head_coverage", "support": "support"}
-    if sort == SortBy.file:
-        return chosen
-    return chosen[np.argsort(-getattr(named.rules, measures[sort])[chosen], kind="stable")]
+    _show(rules, shown)
+    say(f"{len(shown):,} of {len(places):,} rules that fit, of {len(rules):,} in {source}")
 
 
 @rules_app.command()
+@takes(COUNTING, READING)
+def check(  # noqa: PLR0913, each is a flag
+    file: RuleFile,
+    graph: GraphSource,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the rules as they are counted.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a count differs.")] = False,
+    as_json: AsJson = False,
+    *,
+    counting_options: dict[str, Any],
+    reading: dict[str, Any],
+) -> None:
+    """Count the rules of a file again, hand-written ones too, and compare with what the file says."""
+    if out is not None:
+        ft.check_rule_file(out)
+    loaded = ft.load(graph, **reading)
+    checked = ft.read_rules(file, loaded).check(loaded, **counting_options)
+    if out is not None:
+        checked.counted.save(out)
+    rows = checked.rows()
+    if as_json:
+        print_json(rows)
+    else:
+        notes = ["differs" if row["differs"] else "" if row["given"] else "new" for row in rows]
+        texts = [(row["rule"], row["given"] or "–", row["counted"] or "–") for row in rows]
+        lines = tuple((number, *text, said) for number, (text, said) in enumerate(zip(texts, notes, strict=True), 1))
+        show(ft.Table(("", "rule", "given", "counted", "note"), lines))
+        say(f"{len(rows):,} rules counted, {sum(row['differs'] for row in rows):,} differ")
+    if strict and any(row["differs"] for row in rows):
+        raise typer.Exit(1)
+
+
+@rules_app.command()
+@takes(READING)
+def example(  # noqa: PLR0913, each is a flag
+    file: RuleFile,
+    graph: GraphSource,
+    rule: Annotated[str, typer.Option(help="The number of a rule in the file, or a rule as text.")] = "1",
+    count: Annotated[int, typer.Option("--count", "-n", help="How many examples.", min=1)] = 5,
+    misses: Annotated[bool, typer.Option("--misses", help="Bodies whose head did not come.")] = False,
+    window: Annotated[int, typer.Option(help="How many steps after its body a head may come.")] = 19,
+    splits: Annotated[str, typer.Option(metavar="SPLIT,…", help="The splits to look in: train,valid.")] = "train",
+    as_json: AsJson = False,
+    *,
+    reading: dict[str, Any],
+) -> None:
+    """Show the first events of a graph that a rule is about, by time."""
+    loaded = ft.load(graph, **reading)
+    rules = ft.read_rules(file, loaded)
+    numbered = rule.strip().lstrip("-").isdecimal()
+    if numbered and not 1 <= int(rule) <= len(rules):
+        raise ft.DataError(f"--rule {rule}: {file} has rules 1 to {len(rules)}")
+    chosen = rules[int(rule) - 1] if numbered else ft.Rule.parse(rule, "--rule: ")
+    found = rules.examples(
+        chosen, loaded, count=count, misses=misses, window=window, splits=[name.strip() for name in splits.split(",")]
+    )
+    if as_json:
+        shown = [[event._asdict() for event in grounding.events] for grounding in found]
+        print_json({"rule": chosen.statement, "holds": not misses, "examples": shown})
+        return
+    say(chosen.statement)
+    for number, grounding in enumerate(found, 1):
+        for place, event in enumerate(grounding.events):
+            start = f"{number:>3}." if place == 0 else "    "
+            say(f"{start} {event.role}  {event.time}  {event.subject} | {event.predicate} | {event.object}")
+        if misses:
+            say("     no head in the window")
+    if not found:
+        say("no such example" if misses else "no example: the rule never holds on these splits")
+
+
+@rules_app.command()
+@takes(MINING, READING)
 def diff(  # noqa: PLR0913, each is a flag
     first: Annotated[Path, typer.Argument(help="A file of rules, a run, or with --mine a graph.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="The other one.", show_default=False)],
     by: Annotated[float, typer.Option(help="Confidences that change by no more are equal.", min=0.0)] = 0.05,
-    mine: Annotated[bool, typer.Option("--mine", help="Both are graphs: mine the rules of each.")] = False,
-    top: Annotated[int, typer.Option("--top", "-n", help="How many of each kind; 0 for all.", min=0)] = 20,
-    window: Window = None,
-    support: Support = None,
-    confidence: Confidence = None,
-    head_coverage: HeadCoverage = None,
-    counting: Counting = None,
-    splits: Splits = None,
-    best_pattern_only: BestPatternOnly = None,
-    static_support: StaticSupport = None,
-    static_head_coverage: StaticHeadCoverage = None,
-    static_confidence: StaticConfidence = None,
-    static_pca_confidence: StaticPcaConfidence = None,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    granularity: Granularity = None,
-    irregular: Irregular = False,
-    names: Names = None,
+    mine_both: Annotated[bool, typer.Option("--mine", help="Both are graphs: mine the rules of each.")] = False,
+    top: Annotated[int, typer.Option("--top", "-n", help="How many of each kind; 0 for all.", min=0)] = TOP,
     as_json: AsJson = False,
+    *,
+    mining: dict[str, Any],
+    reading: dict[str, Any],
 ) -> None:
     """Compare two sets of rules: those that only one has, and those whose confidence changed.
 
     With --mine, the other flags say how both graphs are read and mined, as for `foretime mine`.
     """
-    from foretime.rules.comparing import compare
-
-    mining = {
-        "window": window, "support": support, "confidence": confidence, "head_coverage": head_coverage,
-        "counting": counting, "splits": splits, "best_pattern_only": best_pattern_only,
-        "static_support": static_support, "static_head_coverage": static_head_coverage,
-        "static_confidence": static_confidence, "static_pca_confidence": static_pca_confidence,
-    }  # fmt: skip
-    reading = reading_settings(columns, header, delimiter, granularity, irregular, names)
-    if mine:
-        both = _mined(first, mining, reading), _mined(second, mining, reading)
+    if not mine_both and (unused := [*mining, *(key.replace("regular", "irregular") for key in reading)]):
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in unused)
+        raise ft.ConfigError(f"{flags}: how graphs are read and mined; add --mine, or leave it out to compare files")
+    if mine_both:
+        with _progress() as progress:
+            both = [ft.mine(ft.load(path, **reading), progress=progress, **mining) for path in (first, second)]
     else:
-        _check_unused(mining, reading)
-        both = read_source(first), read_source(second)
-    difference = compare(*both, by)
+        both = [ft.read_rules(path) for path in (first, second)]
+    difference = both[0].compare(both[1], by)
     if as_json:
-        print_json(_difference_dict(difference))
+        print_json(difference.to_dict())
     else:
-        _print_difference(difference, first, second, top or None)
+        say(difference.text(str(first), str(second), top or None))
 
 
-def _mined(graph: Path, mining: dict[str, Any], reading: dict[str, Any]) -> NamedRules:
-    from foretime.rules.files import NamedRules
-
-    config = rules_config(**mining)
-    loaded = read_graph(str(graph), reading)
-    with mining_progress() as progress:
-        from foretime.rules.mining import mine
-
-        return NamedRules(mine(loaded, config, progress), loaded.predicates)
-
-
-def _check_unused(mining: dict[str, Any], reading: dict[str, Any]) -> None:
-    """Raise `ConfigError` if a flag was given that would do nothing, because nothing is mined."""
-    keys = [key for key, value in mining.items() if value is not None]
-    keys += [key.removeprefix("data.").replace("regular", "irregular") for key in reading]
-    if keys:
-        flags = ", ".join(f"--{key.replace('_', '-')}" for key in keys)
-        raise ConfigError(f"{flags}: how graphs are read and mined; add --mine, or leave it out to compare files")
-
-
-def _difference_dict(difference: Difference) -> dict[str, Any]:
-    return {
-        "common": difference.common,
-        "only_first": [str(line) for line in difference.only_first],
-        "only_second": [str(line) for line in difference.only_second],
-        "changed": [change._asdict() for change in difference.changed],
-    }
+@rules_app.command("import")
+@takes(THRESHOLDS, READING)
+def import_(
+    miner: Annotated[Miner, typer.Argument(help="Who wrote the file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="The file of rules that it wrote.", show_default=False)],
+    graph: GraphSource,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the temporal rules go.", show_default=False)],
+    *,
+    thresholds: dict[str, Any],
+    reading: dict[str, Any],
+) -> None:
+    """Read the rules of AMIE or AnyBURL, find how they lie in time, and write those that reach the thresholds."""
+    ft.check_rule_file(out)
+    with _progress() as progress:
+        loaded = ft.load(graph, **reading)
+        rules = ft.import_rules(file, loaded, miner.value, report=note, progress=progress, **thresholds)
+        rules.save(out)
+    _show(rules, range(len(rules))[:TOP])
+    say(f"{len(rules):,} temporal rules reach the thresholds; written to {out}")
 
 
-def _print_difference(difference: Difference, first: Path, second: Path, top: int | None) -> None:
-    for path, lines in ((first, difference.only_first), (second, difference.only_second)):
-        typer.echo(f"only in {path}: {len(lines):,} rules")
-        for line in lines[:top]:
-            typer.echo(f"  {line}")
-    typer.echo(f"in both: {difference.common:,} rules, {len(difference.changed):,} with another confidence")
-    for change in difference.changed[:top]:
-        typer.echo(f"  {change.before:.3f} → {change.after:.3f}  {change.rule}")
+def _show(rules: ft.Rules, places: Sequence[int]) -> None:
+    """Print a table of rules with their numbers and measures."""
+    rows = []
+    for place in places:
+        rule = rules[place]
+        counts = rule.measures
+        rows.append(
+            (
+                place + 1,
+                rule.statement,
+                counts.confidence if counts.body_count else None,
+                counts.head_coverage if counts.head_count else None,
+                counts.support if counts.body_count else None,
+                counts.body_count or None,
+            )
+        )
+    formats = {"SC": ".3f", "HC": ".3f", "support": ",.6g", "body": ",.6g"}
+    show(ft.Table(("", "rule", "SC", "HC", "support", "body"), tuple(rows), formats=formats))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being counted; on Ctrl-C note that nothing was written."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (TextColumn("counting {task.description}"), BarColumn(bar_width=24))
+    try:
+        with Progress(*columns, console=error_console, transient=True, disable=not error_console.is_terminal) as bars:
+            task = bars.add_task("rules")
+            yield lambda what, done, total: bars.update(task, description=what, completed=done, total=total)
+    except KeyboardInterrupt as stop:
+        stop.add_note("nothing was written")
+        raise

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from foretime.errors import ConfigError
-
-EXTRA = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client")
-"""What the extra `serve` installs."""
+import foretime as ft
+from foretime.cli.output import note
 
 
 def serve(  # noqa: PLR0913, each is a flag
@@ -29,13 +27,8 @@ def serve(  # noqa: PLR0913, each is a flag
     threads: Annotated[int, typer.Option(help="Threads of the matrix products; 0: all cores.", min=0, max=256)] = 0,
 ) -> None:
     """Serve the answers of runs over HTTP, with a page to explore them."""
-    try:
-        from foretime.service.server import serve as serve_runs
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
-            raise
-        raise ConfigError(f"{error.name} is not installed; pip install 'foretime[serve]'") from None
-    from foretime.service.settings import Settings
-
-    settings = Settings(host, port, token or None, look_again, queue, gather_ms / 1000, deadline, threads)
-    serve_runs(runs, settings, lambda address: typer.echo(f"foretime listens on {address}", err=True))
+    ft.serve(
+        runs, host=host, port=port, token=token or None, look_again=look_again, queue=queue,
+        gather_seconds=gather_ms / 1000, deadline=deadline, threads=threads,
+        ready=lambda address: note(f"foretime listens on {address}"),
+    )  # fmt: skip

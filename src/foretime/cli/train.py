@@ -2,48 +2,75 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from foretime.cli import train_options as flags
-from foretime.cli.reading_options import Columns, Delimiter, Granularity, Header, Irregular, Names, reading_settings
-from foretime.errors import ConfigError
+import typer
 
-if TYPE_CHECKING:
-    from foretime.config import Config
-    from foretime.runs.folder import RunFolder
+import foretime as ft
+from foretime.cli.options import READING, parse_settings, takes
+from foretime.cli.output import note, say, show
 
 
+class PresetName(StrEnum):
+    """The presets."""
+
+    quick = "quick"
+    balanced = "balanced"
+    best = "best"
+
+
+@takes(READING)
 def train(  # noqa: PLR0913, each is a flag
-    graph: flags.Graph = None,
-    out: flags.Out = None,
-    config: flags.ConfigFile = None,
-    model: flags.ModelName = None,
-    rank: flags.Rank = None,
-    epochs: flags.Epochs = None,
-    batch_size: flags.BatchSize = None,
-    learning_rate: flags.LearningRate = None,
-    seed: flags.Seed = None,
-    evidence: flags.Evidence = None,
-    past_only: flags.PastOnly = False,
-    reranker: flags.Reranker = None,
-    settings: flags.Settings = None,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    granularity: Granularity = None,
-    irregular: Irregular = False,
-    names: Names = None,
-    resume: flags.Resume = None,
-    test: flags.Test = True,
-    jobs: flags.Jobs = 1,
-    tensorboard: flags.TensorBoard = False,
+    graph: Annotated[
+        str | None, typer.Argument(help="A folder of splits or a file of events; default: the configuration's.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
+    preset: Annotated[
+        PresetName | None,
+        typer.Option(
+            help="quick: rules and a re-ranker, minutes; balanced: LCGE, rules and a re-ranker; best: an ensemble of "
+            "those, its re-ranker fitted out of fold.",
+            show_default="balanced",
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="A model alone, such as lcge or tntcomplex, without a preset; any other word lists them all."),
+    ] = None,
+    rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training events at most.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Questions in a step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="The step size of the optimiser.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the initial weights and the order of questions.")] = None,
+    evidence: Annotated[
+        bool | None,
+        typer.Option("--evidence/--no-evidence", help="Score by grounded rules too, which explain answers."),
+    ] = None,
+    past_only: Annotated[
+        bool, typer.Option("--past-only", help="Evidence only of events before the time asked about: forecasting.")
+    ] = False,
+    reranker: Annotated[
+        bool | None, typer.Option("--reranker/--no-reranker", help="Re-rank the best candidates by boosted trees.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other setting: section.key=value; may be repeated.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Resume the run in this folder; with --epochs, continue to as many as that.")
+    ] = None,
+    test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.")] = 1,
+    tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
-    """Train a model on a graph, or go on with an interrupted training, or with a finished one to more epochs."""
+    """Train on a graph, resume an interrupted training, or continue a finished one to more epochs."""
     if past_only and evidence is False:
-        raise ConfigError("--past-only is about evidence; leave out --no-evidence")
-    changes: dict[str, Any] = {
-        "model.name": model,
+        raise ft.ConfigError("--past-only is about evidence; leave out --no-evidence")
+    named = {
         "model.rank": rank,
         "training.epochs": epochs,
         "training.batch_size": batch_size,
@@ -52,106 +79,31 @@ def train(  # noqa: PLR0913, each is a flag
         "evidence.use": True if past_only else evidence,
         "evidence.past_only": True if past_only else None,
         "reranker.use": reranker,
+        **{f"data.{key}": value for key, value in reading.items()},
     }
-    given = {key: value for key, value in changes.items() if value is not None}
-    given |= reading_settings(columns, header, delimiter, granularity, irregular, names)
+    given = {key: value for key, value in named.items() if value is not None} | parse_settings(settings or [])
+    from foretime.cli.progress import TerminalProgress
+
     if resume is not None:
-        other = graph is not None or out is not None or config is not None or bool(settings)
-        folder = _reopen(resume, epochs, other or bool(set(given) - {"training.epochs"}))
-    else:
-        folder = _create(_configure(graph, config, given, settings or []), out)
-    _finish(folder, test, tensorboard, jobs)
-
-
-def _reopen(folder: Path, epochs: int | None, with_other_settings: bool) -> Path:
-    """Return the folder of a run that is to go on, to as many epochs as that if they are given."""
-    if with_other_settings:
-        raise ConfigError(
-            "--resume goes on with the run as it was configured; leave out the other settings, all but --epochs"
+        other = graph is not None or any(value is not None for value in (out, config, model, preset))
+        if other or set(given) - {"training.epochs"}:
+            raise ft.ConfigError(
+                "--resume continues the run as it was configured; leave out the other settings, all but --epochs"
+            )
+        run = ft.resume(
+            resume, epochs=epochs, callback=TerminalProgress(), jobs=jobs, test=test, tensorboard=tensorboard
         )
-    if epochs is not None:
-        from foretime.runs.continuing import continue_run
-
-        continue_run(folder, epochs)
-    return folder
-
-
-def _configure(graph: str | None, config: Path | None, given: dict[str, Any], settings: list[str]) -> Config:
-    from foretime.config import Config, parse_settings, read_config
-    from foretime.training.settings import changed_config
-
-    base = read_config(config) if config is not None else Config()
-    changes = given | parse_settings(settings) | ({"data.path": graph} if graph else {})
-    final = changed_config(base, changes)
-    if not final.data.path:
-        raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
-    return final
-
-
-def _create(config: Config, out: Path | None) -> Path:
-    """Return the folder of a new run, its graph read."""
-    from foretime.cli.progress import TerminalProgress
-    from foretime.cli.tables import error_console
-    from foretime.data.graph import read_graph
-    from foretime.data.summary import describe
-    from foretime.runs.folder import RunFolder
-    from foretime.runs.life import create_run
-    from foretime.training.precision import precision_warning
-    from foretime.training.settings import complete_config
-
-    complete_config(config)  # a wrong setting should not wait for the graph to be read
-    folder = out or default_folder(config)
-    RunFolder.check_free(folder)
-    graph = read_graph(config.data.path, config.data)
-    error_console.print(
-        f"{graph.name}: {len(graph.train):,} training facts, {len(graph.entities):,} entities, "
-        f"{len(graph.predicates):,} predicates, {len(graph.timeline):,} time steps",
-        markup=False,
-        soft_wrap=True,
-    )
-    for warning in filter(None, [*describe(graph).warnings(), precision_warning(config.training)]):
-        error_console.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    create_run(graph, config, folder, TerminalProgress())
-    error_console.print(f"training {config.model.name} in {folder}", markup=False, soft_wrap=True)
-    return folder
-
-
-def default_folder(config: Config) -> Path:
-    """Return the first free folder runs/DATA-MODEL, runs/DATA-MODEL-2, …"""
-    name = Path(config.data.path).resolve().name.split(".")[0] or "graph"
-    base = Path("runs") / f"{name}-{config.model.name}"
-    folder, number = base, 1
-    while folder.exists():
-        number += 1
-        folder = base.with_name(f"{base.name}-{number}")
-    return folder
-
-
-def _finish(folder: Path, with_test: bool, tensorboard: bool, jobs: int) -> None:
-    """Train to the end and print what was reached and what to do next."""
-    from foretime.cli.progress import TerminalProgress
-    from foretime.cli.tables import error_console
-    from foretime.runs.folder import RunFolder
-    from foretime.runs.life import resume
-    from foretime.training.callbacks import Callbacks, TensorBoard
-
-    RunFolder.open(folder)  # TensorBoard would make a folder that is not there
-    callbacks = [TerminalProgress(), *([TensorBoard(folder)] if tensorboard else [])]
-    run = resume(folder, Callbacks(callbacks), with_test, jobs)
+    else:
+        run = ft.train(
+            graph, preset=preset and preset.value, model=model, config=config, settings=given, folder=out,
+            callback=TerminalProgress(), jobs=jobs, test=test, tensorboard=tensorboard,
+        )  # fmt: skip
     print_outcome(run)
-    asking = f"ask it: foretime predict {folder} --subject … --predicate … --time …"
-    error_console.print(asking, markup=False, soft_wrap=True)
+    note(f"ask it: foretime predict {run.path} --subject … --predicate … --time …")
 
 
-def print_outcome(run: RunFolder) -> None:
-    """Print the report of a finished run."""
-    from foretime.cli.tables import console, print_reports
-
-    report = run.report()
-    print_reports({split: report[split] for split in ("valid", "test") if split in report})
-    console.print(
-        f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
-        f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}",
-        markup=False,
-        soft_wrap=True,
-    )
+def print_outcome(run: ft.Run) -> None:
+    """Print the figures of a finished run, and how they were made."""
+    show(run.metrics)
+    for line in run.notes:
+        say(line)

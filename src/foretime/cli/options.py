@@ -1,0 +1,228 @@
+"""Flags that several commands share, as groups that a command takes whole, and the choices of flags."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, get_type_hints
+
+import typer
+
+import foretime as ft
+
+
+class SplitName(StrEnum):
+    """The splits of a graph."""
+
+    train = "train"
+    valid = "valid"
+    test = "test"
+
+
+class FilterName(StrEnum):
+    """The filters of already known answers."""
+
+    exact = "exact"
+    valid_at = "valid-at"
+    points = "points"
+
+
+class SlotName(StrEnum):
+    """The slots of a fact."""
+
+    subject = "subject"
+    predicate = "predicate"
+    object = "object"
+    time = "time"
+
+
+class AlreadyKnown(StrEnum):
+    """What happens to answers that train or valid already has."""
+
+    mark = "mark"
+    hide = "hide"
+
+
+class CountingChoice(StrEnum):
+    """How temporal rules are counted."""
+
+    windowed = "windowed"
+    literal = "literal"
+
+
+GraphSource = Annotated[
+    str, typer.Argument(help="A folder of splits, a file of events, or the folder of a run.", show_default=False)
+]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+Known = Annotated[AlreadyKnown, typer.Option("--already-known", help="Mark known answers, or hide them.")]
+Filter = Annotated[
+    FilterName | None, typer.Option("--filter", help="Which known answers do not count; default: that of the run.")
+]
+
+
+class FlagGroup(NamedTuple):
+    """Flags that belong together: a command takes the values that were given as one dict, called `name`."""
+
+    name: str
+    flags: Mapping[str, Any]
+    values: Callable[[dict[str, Any]], dict[str, Any]] = dict
+
+
+def takes(*groups: FlagGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command the flags of some groups, each group before the flag `as_json`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(command, include_extras=True)
+        own = [
+            parameter.replace(annotation=hints[name])
+            for name, parameter in inspect.signature(command).parameters.items()
+            if name not in {group.name for group in groups}
+        ]
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for group in groups
+            for name, annotation in group.flags.items()
+        ]
+        order = [*(p for p in own if p.name != "as_json"), *shared, *(p for p in own if p.name == "as_json")]
+
+        @wraps(command)
+        def wrapper(**given: Any) -> None:
+            for group in groups:
+                found = {name: given.pop(name) for name in group.flags}
+                given[group.name] = group.values({name: value for name, value in found.items() if value is not None})
+            command(**given)
+
+        signature = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in order])
+        wrapper.__signature__ = signature  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in order}
+        return wrapper
+
+    return decorate
+
+
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
+
+
+def _reading(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the keywords of `foretime.load` that the flags give."""
+    if "columns" in given:
+        given["columns"] = parse_columns(given["columns"])
+    if "delimiter" in given:
+        given["delimiter"] = _DELIMITERS.get(given["delimiter"], given["delimiter"])
+    if given.pop("irregular", False):
+        given["regular"] = False
+    return given
+
+
+def parse_columns(text: str) -> dict[str, str | int]:
+    """Return `subject=Actor,predicate=2,…` as a dict."""
+    columns: dict[str, str | int] = {}
+    for part in text.split(","):
+        role, equals, column = part.partition("=")
+        if not equals or not role.strip() or not column.strip():
+            raise ft.ConfigError(f"--columns: {part!r} is not NAME=COLUMN; write subject=1,predicate=2,object=3,time=4")
+        columns[role.strip()] = int(column) if column.strip().isdecimal() else column
+    return columns
+
+
+READING = FlagGroup(
+    "reading",
+    {
+        "columns": Annotated[
+            str | None,
+            typer.Option(
+                metavar="SUBJECT=COLUMN,…",
+                help="Which column is which, by name or by number from 1: subject=Actor,predicate=Event,object=Target,"
+                "time=4; for intervals start=… and end=… instead of time.",
+            ),
+        ],
+        "header": Annotated[
+            bool | None,
+            typer.Option("--header/--no-header", help="Whether the first row names the columns; detected by default."),
+        ],
+        "delimiter": Annotated[
+            str | None,
+            typer.Option(help="What separates columns: a character, or tab; detected from the first row by default."),
+        ],
+        "granularity": Annotated[
+            str | None,
+            typer.Option(
+                help="A step of time: second, minute, hour, day, week, month, year, step (integers), or bins:N."
+            ),
+        ],
+        "irregular": Annotated[
+            bool | None, typer.Option("--irregular", help="Leave out the steps at which nothing happens.")
+        ],
+        "names": Annotated[
+            str | None,
+            typer.Option(metavar="auto|as-is", help="auto replaces ids by names from entity2id.txt and relation2id.txt."),
+        ],
+    },
+    _reading,
+)
+
+
+def _mining(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the keywords of `foretime.mine` that the flags give."""
+    if "splits" in given:
+        given["splits"] = [name.strip() for name in given["splits"].split(",")]
+    if "counting" in given:
+        given["counting"] = str(given["counting"])
+    return given
+
+
+_COUNTING = {
+    "window": Annotated[int | None, typer.Option(help="How many steps after its body a head may come.")],
+    "counting": Annotated[
+        CountingChoice | None, typer.Option(help="Each body once, or the paper's equations as printed.")
+    ],
+    "splits": Annotated[str | None, typer.Option(metavar="SPLIT,…", help="The splits to count on: train,valid.")],
+}
+_THRESHOLDS = {
+    "support": Annotated[int | None, typer.Option(help="The least number of bodies whose head came.")],
+    "confidence": Annotated[float | None, typer.Option(help="The least standard confidence (SC).")],
+    "head_coverage": Annotated[float | None, typer.Option(help="The least head coverage (HC).")],
+}
+_STATIC = {
+    "best_pattern_only": Annotated[
+        bool | None, typer.Option("--best-pattern-only", help="Only the most confident pattern of a body and head.")
+    ],
+    "static_support": Annotated[int | None, typer.Option(help="The least support without time.")],
+    "static_head_coverage": Annotated[float | None, typer.Option(help="The least head coverage without time.")],
+    "static_confidence": Annotated[float | None, typer.Option(help="The least confidence without time.")],
+    "static_pca_confidence": Annotated[float | None, typer.Option(help="The least PCA confidence without time.")],
+}
+COUNTING = FlagGroup("counting_options", _COUNTING, _mining)
+THRESHOLDS = FlagGroup("thresholds", _COUNTING | _THRESHOLDS, _mining)
+MINING = FlagGroup("mining", _COUNTING | _THRESHOLDS | _STATIC, _mining)
+
+QUESTION = FlagGroup(
+    "question",
+    {
+        "subject": Annotated[str | None, typer.Option("--subject", "-s", help="Who acts.")],
+        "predicate": Annotated[str | None, typer.Option("--predicate", "-p", help="What happens.")],
+        "object": Annotated[str | None, typer.Option("--object", "-o", help="To whom.")],
+        "time": Annotated[str | None, typer.Option("--time", "-t", help="When.")],
+        "start": Annotated[str | None, typer.Option(help="When it began, in a graph of intervals.")],
+        "end": Annotated[str | None, typer.Option(help="When it ended, in a graph of intervals.")],
+    },
+)
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """Return `section.key=value` texts as a dict; values are read as TOML, and as plain text where that fails."""
+    parsed: dict[str, Any] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise ft.ConfigError(f"{text!r} is not a setting; write section.key=value, as in training.epochs=20")
+        try:
+            parsed[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            parsed[key.strip()] = value.strip()
+    return parsed
