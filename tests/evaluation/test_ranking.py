@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from foretime.config import ModelConfig
 from foretime.data.facts import Facts
 from foretime.errors import ForetimeError
-from foretime.evaluation import KnownAnswers, rank
+from foretime.evaluation import AnswerIndex, rank
 from foretime.evaluation.ranks import score_questions
 from foretime.models import Sizes, build_model
 
@@ -24,7 +24,7 @@ def table(rows: list[tuple[int, ...]]) -> Facts:
 
 
 def rank_one(scores: list[float], answer: int, known: list[int]) -> tuple[float, float, float]:
-    rank_ = KnownAnswers(table([(0, 0, other, 0) for other in [answer, *known]]))
+    rank_ = AnswerIndex(table([(0, 0, other, 0) for other in [answer, *known]]))
     ranks = rank(lambda _: torch.tensor([scores]), table([(0, 0, answer, 0)]), rank_)
     return ranks.optimistic[0], ranks.realistic[0], ranks.pessimistic[0]
 
@@ -61,7 +61,7 @@ def test_the_batch_size_changes_nothing(facts, size):
     def scorer(part: Facts) -> torch.Tensor:
         return scores[torch.from_numpy(part.subject)]
 
-    known = KnownAnswers(questions)
+    known = AnswerIndex(questions)
     assert np.array_equal(rank(scorer, questions, known, size).realistic, rank(scorer, questions, known).realistic)
 
 

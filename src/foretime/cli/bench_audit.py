@@ -42,14 +42,15 @@ def _print(result: Audit) -> None:
     from rich.table import Table
 
     from foretime.cli.tables import console
+    from foretime.evaluation.metrics import METRICS
 
-    table = Table("counted", "MRR", "H@1", "H@3", "H@10", "first")
+    table = Table("counted", *(metric.label for metric in METRICS.values()), "first")
     for count in result.counts.values():
-        hits = (f"{count.hits[k]:.3f}" for k in ("1", "3", "10"))
-        table.add_row(count.about, f"{count.mrr:.4f}", *hits, f"{count.firsts:.1f}")
+        cells = (metric.text(count.metrics[name]) for name, metric in METRICS.items())
+        table.add_row(count.about, *cells, f"{count.firsts:.1f}")
     if result.printed:
-        hits = (f"{result.printed[f'hits@{k}']:.3f}" for k in ("1", "3", "10"))
-        table.add_row("printed in the paper", f"{result.printed['mrr']:.3f}", *hits, "")
+        cells = (metric.text(result.printed.get(name)) for name, metric in METRICS.items())
+        table.add_row("printed in the paper", *cells, "")
     console.print(table)
     console.print(
         f"{result.split} of {result.data}, {result.questions:,} questions, λ = {result.commonsense_weight:g}; "
