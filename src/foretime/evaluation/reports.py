@@ -12,7 +12,7 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex, FilterName, facts_of_questions, questions_of
 from foretime.evaluation.groups import by_direction, by_entities, by_kind, by_predicate
-from foretime.evaluation.metrics import METRICS, Metrics, table_of
+from foretime.evaluation.metrics import Metrics, table_of
 from foretime.evaluation.ranks import Ranks, ScoreFunction, rank
 from foretime.evaluation.resampling import bootstrap, sum_by_fact
 from foretime.tables import FrameLibrary, Table
@@ -60,7 +60,7 @@ class Evaluation:
     def of(cls, ranks: Ranks, questions: Facts, graph: Graph, split: str, filter_name: FilterName) -> Evaluation:
         """Return the evaluation of ranks; `questions` are those that `questions_of` makes of the split."""
         values, fact = ranks.realistic, facts_of_questions(graph.facts(split), filter_name)
-        low, high = bootstrap(*sum_by_fact(values, fact, [METRICS["mrr"]]))[0].tolist() if len(fact) else (0.0, 0.0)
+        low, high = bootstrap(*sum_by_fact(values, fact, ["mrr"]))[0].tolist() if len(fact) else (0.0, 0.0)
         groups: dict[str, Any] = {
             name: Metrics.of(values[rows])
             for name, rows in (by_direction(questions, graph) | by_entities(questions, graph)).items()
@@ -121,7 +121,10 @@ class Evaluation:
         return f"{self.split}, filter {self.filter}"
 
     def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return every group that is not empty as a row of a data frame: `by` group, distance or predicate; name; metrics."""
+        """Return a data frame with a row for each group that is not empty.
+
+        Columns: `split`, `by` (`group`, `distance` or `predicate`), `name`, `questions` and every metric.
+        """
         groups = {name: getattr(self, name) for name in GROUPS}
         parts = {"group": groups, "distance": self.kinds, "predicate": self.predicates}
         rows = [

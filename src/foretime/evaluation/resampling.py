@@ -6,25 +6,25 @@ together, and their differences change sign together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from foretime.data.facts import Ids
-from foretime.evaluation.metrics import METRICS, Floats, Metric
+from foretime.evaluation.metrics import METRICS, Floats
 
 RESAMPLES = 1_000
 FLIPS = 10_000
 _SIGNS_AT_ONCE = 4_000_000
 
 
-def sum_by_fact(ranks: Floats, fact: Ids, metrics: Sequence[Metric] = tuple(METRICS.values())) -> tuple[Floats, Floats]:
+def sum_by_fact(ranks: Floats, fact: Ids, names: Iterable[str] | None = None) -> tuple[Floats, Floats]:
     """Return the sums of each metric over the questions of each fact, (facts, metrics), and their number, (facts,).
 
-    `fact` numbers the fact of each rank; facts that ask nothing are left out.
+    `fact` numbers the fact of each rank; facts that ask nothing are left out. `names` are all metrics unless given.
     """
     _, row = np.unique(fact, return_inverse=True)
-    sums = [np.bincount(row, weights=metric.of(ranks)) for metric in metrics]
+    sums = [np.bincount(row, weights=METRICS[name].of(ranks)) for name in names or METRICS]
     return np.stack(sums, axis=1), np.bincount(row).astype(np.float64)
 
 
