@@ -32,17 +32,17 @@ def test_better_ranks_make_no_metric_worse():
 
 
 def test_a_metric_that_is_added_to_the_table_is_shown_everywhere(small_run, monkeypatch):
-    added = Metric("mean_rank", "MR", lambda ranks: ranks, "the mean rank", "lower", digits=1)
+    added = Metric("added", "ADD", lambda ranks: ranks, "the mean rank", "lower", digits=1)
     before = Metrics.of(np.array([2.0]))
     monkeypatch.setitem(METRICS, added.name, added)
     ranked = rank_run(small_run, "test")
     result = compare_ranks(ranked, replace(ranked, ranks=ranked.ranks + 1), resamples=20, flips=10)
-    assert result.metrics["mean_rank"].difference == pytest.approx(1.0)
-    assert "MR " in str(result)
+    assert result.metrics["added"].difference == pytest.approx(1.0)
+    assert "ADD " in str(result)
     report = evaluations_in(RunFolder(small_run).report())
     assert before.to_dict().keys() == report["test"].all.to_dict().keys()  # written before there was this metric
     found = replace(report["test"], all=Metrics.of(ranked.ranks))
-    assert "MR" in metrics_table({"test": found}).filled().heads()
+    assert "ADD" in metrics_table({"test": found}).filled().heads()
     assert f"{ranked.ranks.mean():.1f}" in str(found)
 
 

@@ -205,7 +205,7 @@ def _decisive(first: RankedRun, second: RankedRun, gain: Floats, top: int) -> li
 
 def _table(rows: list[dict[str, Any]], title: str = "") -> Table:
     formats = {"questions": ",", "p_value": ".4f", "difference": "+.4f", "difference_interval": "+.3f"}
-    labels = {"p_value": "p", "difference": "gain", "difference_interval": "95 %"}
+    labels = {"metric": "", "p_value": "p", "difference": "gain", "difference_interval": "95 %"}
     for side in ("first", "second"):
         formats |= {side: ".4f", f"{side}_interval": ".3f"}
         labels |= {f"{side}_interval": "95 %"}
