@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -164,6 +165,26 @@ class Table:
 
     def _more(self) -> list[str]:
         return [f"… {len(self) - SHOWN:,} more rows"] if len(self) > SHOWN else []
+
+
+class Tabular(ABC):
+    """A value that is shown as a table, in a terminal, a notebook and a data frame."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Return the table that shows this value."""
+
+    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
+        """Return the table as a data frame; raises `ForetimeError` if the library is not installed."""
+        return self.table().to_frame(library)
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
 
 
 def _text(value: Any, form: str) -> str:

@@ -86,13 +86,11 @@ def test_tables_frames_and_json_say_the_same(result: Comparison):
     assert [row["difference"] for row in result.table()] == [one["difference"] for one in told["metrics"].values()]
     assert result.by_predicate.column("predicate") == list(told["predicates"])
     assert result.by_direction.column("p_value") == [group["p_value"] for group in told["directions"].values()]
-    frame = result.to_frame().set_index(["by", "name", "metric"])
-    assert len(frame) == len(METRICS) * (1 + len(told["directions"]) + len(told["predicates"]))
-    objects = told["directions"]["objects"]["metrics"]["hits@3"]
-    row = frame.loc["direction", "objects", "hits@3"]
-    assert [row["first"], [row["difference_low"], row["difference_high"]]] == [
-        objects["first"],
-        objects["difference_interval"],
+    frame = result.to_frame().set_index("metric")
+    hits = told["metrics"]["hits@3"]
+    assert frame.loc["H@3", ["first_low", "first_high"]].tolist() == hits["first_interval"]
+    assert result.by_predicate.to_frame()["difference"].tolist() == [
+        group["metrics"]["mrr"]["difference"] for group in told["predicates"].values()
     ]
     assert [line.split()[0] for line in str(result).splitlines()[2:]] == [metric.label for metric in METRICS.values()]
 

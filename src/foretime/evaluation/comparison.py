@@ -13,7 +13,7 @@ from foretime.evaluation.groups import by_direction, by_predicate
 from foretime.evaluation.metrics import METRICS, Floats
 from foretime.evaluation.ranked_questions import RankedQuestion, RankedRun, name_questions
 from foretime.evaluation.resampling import FLIPS, RESAMPLES, adjust, bootstrap, sign_flip_test, sum_by_fact
-from foretime.tables import FrameLibrary, Table
+from foretime.tables import Table, Tabular
 
 Interval = tuple[float, float]
 FLIPS_FOR_EACH, FLIPS_AT_MOST = 200, 100_000
@@ -48,11 +48,11 @@ class ComparedGroup:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Tabular):
     """Two runs on the same questions; every difference is second − first.
 
-    `str(comparison)` and a notebook show one row for each metric; `by_direction`, `by_predicate` and `decisive` are
-    tables too, and `comparison.metrics["mrr"].difference_interval` is one pair of numbers.
+    It is shown, and `to_frame()` gives it, with one row for each metric; `by_direction`, `by_predicate` and `decisive`
+    are tables too, and `comparison.metrics["mrr"].difference_interval` is one pair of numbers.
     """
 
     first: str
@@ -89,21 +89,6 @@ class Comparison:
         rows = [{"metric": METRICS[name].label, **asdict(found)} for name, found in self.metrics.items()]
         return _table(rows, f"{self.split} of {self.data}, {self.questions:,} questions, filter {self.filter}")
 
-    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return a data frame with every metric of all questions, by direction and by predicate.
-
-        `by` is `all`, `direction` or `predicate`; `p_value` is that of the difference in MRR.
-        """
-        whole = {"all": ComparedGroup(self.questions, self.metrics, self.p_value)}
-        rows = [
-            {"by": by, "name": name, "questions": group.questions, "metric": metric, **asdict(found)}
-            | {"p_value": group.p_value if metric == "mrr" else None}
-            for by, groups in {"all": whole, "direction": self.directions, "predicate": self.predicates}.items()
-            for name, group in groups.items()
-            for metric, found in group.metrics.items()
-        ]
-        return _table(rows).to_frame(library)
-
     @property
     def by_direction(self) -> Table:
         """The MRR of questions for objects and for subjects."""
@@ -130,14 +115,6 @@ class Comparison:
         """Return every question by its names with both ranks."""
         first, second = self.ranked
         return Table.of([asdict(one) for one in name_questions(first, second, np.arange(len(first.questions)))])
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def compare_ranks(
@@ -204,20 +181,17 @@ def _decisive(first: RankedRun, second: RankedRun, gain: Floats, top: int) -> li
 
 
 def _table(rows: list[dict[str, Any]], title: str = "") -> Table:
-    formats = {"questions": ",", "p_value": ".4f", "difference": "+.4f", "difference_interval": "+.3f"}
-    labels = {"metric": "", "p_value": "p", "difference": "gain", "difference_interval": "95 %"}
-    for side in ("first", "second"):
-        formats |= {side: ".4f", f"{side}_interval": ".3f"}
-        labels |= {f"{side}_interval": "95 %"}
-    return Table.of(rows, title, formats, labels)
+    formats = {"questions": ",", "first": ".4f", "second": ".4f", "difference": "+.4f", "p_value": ".4f"}
+    formats |= {"first_interval": ".3f", "second_interval": ".3f", "difference_interval": "+.3f"}
+    labels = {name: "95 %" for name in formats if name.endswith("_interval")}
+    return Table.of(rows, title, formats, labels | {"metric": "", "difference": "gain", "p_value": "p"})
 
 
 def _group_table(head: str, groups: Mapping[str, ComparedGroup]) -> Table:
-    columns = ("first", "second", "difference", "difference_interval")
-    return _table(
-        [
-            {head: name, "questions": group.questions, **{column: getattr(group.mrr, column) for column in columns}}
-            | {"p_value": group.p_value}
-            for name, group in groups.items()
-        ]
-    )
+    rows = []
+    for name, group in groups.items():
+        shown = {
+            key: value for key, value in asdict(group.mrr).items() if key not in ("first_interval", "second_interval")
+        }
+        rows.append({head: name, "questions": group.questions, **shown, "p_value": group.p_value})
+    return _table(rows)

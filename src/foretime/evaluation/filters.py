@@ -58,8 +58,7 @@ class AnswerIndex:
         keys = self._keys(questions)
         first = np.searchsorted(self._sorted_keys, keys, side="left")
         count = np.searchsorted(self._sorted_keys, keys, side="right") - first
-        question = np.repeat(np.arange(len(questions)), count)
-        row = np.arange(len(question)) + np.repeat(first - (np.cumsum(count) - count), count)
+        question, row = np.repeat(np.arange(len(questions)), count), _ranges(first, count)
         if self.filter_name != "exact":
             holds = _holds_at_an_end(self._facts, row, questions, question)
             question, row = question[holds], row[holds]
@@ -96,18 +95,23 @@ def facts_of_questions(facts: Facts, filter_name: FilterName = "exact") -> Ids:
 
 
 def facts_by_step(facts: Facts) -> Facts:
-    """Return each fact once for every step from its start to its end; at its known end only if the other is not."""
-    first, _ = _bounds(facts, open_ends=False)
-    count = _steps(facts)
-    row = np.repeat(np.arange(len(facts)), count)
-    step = np.arange(len(row)) + np.repeat(first - (np.cumsum(count) - count), count)
+    """Return each fact once for every step from its start to its end; at its known end only if the other is unknown."""
+    row = np.repeat(np.arange(len(facts)), _steps(facts))
+    step = _ranges(np.minimum(*facts.known_ends()), _steps(facts))
     return Facts(facts.subject[row], facts.predicate[row], facts.object[row], step, step)
 
 
 def _steps(facts: Facts) -> Ids:
     """Return how many steps each fact has from its start to its end."""
-    first, last = _bounds(facts, open_ends=False)
-    return last - first + 1
+    start, end = facts.known_ends()
+    count: Ids = np.abs(end - start) + 1
+    return count
+
+
+def _ranges(first: Ids, count: Ids) -> Ids:
+    """Return the numbers `first, first + 1, …`, as many as `count` says, one such range after the other."""
+    numbers: Ids = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
+    return numbers
 
 
 def _place(sorted_values: Ids, values: Ids) -> Ids:
@@ -118,19 +122,14 @@ def _place(sorted_values: Ids, values: Ids) -> Ids:
     return np.where((sorted_values[place] == values) & (values >= 0), place, -1)
 
 
-def _bounds(facts: Facts, open_ends: bool) -> tuple[Ids, Ids]:
-    """Return the earlier and the later end of each fact; an unknown end is open, or the known one."""
-    far = np.iinfo(np.int64).max
-    start = np.where(facts.start == UNKNOWN, -far if open_ends else facts.end, facts.start)
-    end = np.where(facts.end == UNKNOWN, far if open_ends else facts.start, facts.end)
-    return np.minimum(start, end), np.maximum(start, end)
-
-
 def _holds_at_an_end(facts: Facts, row: Ids, questions: Facts, question: Ids) -> NDArray[np.bool_]:
-    first, last = (bound[row] for bound in _bounds(facts, open_ends=True))
+    """Return whether each fact, given by its row, holds at the start or the end of its question."""
+    far = np.iinfo(np.int64).max
+    start = np.where(facts.start == UNKNOWN, -far, facts.start)[row]
+    end = np.where(facts.end == UNKNOWN, far, facts.end)[row]
+    first, last = np.minimum(start, end), np.maximum(start, end)
     holds = np.zeros(len(row), dtype=bool)
-    for ends in (questions.start, questions.end):
-        step = ends[question]
+    for step in (questions.start[question], questions.end[question]):
         holds |= (step != UNKNOWN) & (first <= step) & (step <= last)
     return holds
 

@@ -15,7 +15,7 @@ from foretime.evaluation.groups import by_direction, by_entities, by_kind, by_pr
 from foretime.evaluation.metrics import Metrics, table_of
 from foretime.evaluation.ranks import Ranks, ScoreFunction, rank
 from foretime.evaluation.resampling import bootstrap, sum_by_fact
-from foretime.tables import FrameLibrary, Table
+from foretime.tables import Table, Tabular
 
 GROUPS = {
     "all": "all questions",
@@ -28,10 +28,10 @@ _NONE = Metrics.of(np.empty(0))
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
+class Evaluation(Tabular):
     """The metrics of one split under one filter, of all questions and by group.
 
-    `str(evaluation)` and a notebook show one row for each group, `evaluation.by_predicate` and
+    It is shown, and `to_frame()` gives it, with one row for each group; `evaluation.by_predicate` and
     `evaluation.by_distance` are tables too, and `evaluation.all["hits@10"]` is one number.
     """
 
@@ -104,44 +104,21 @@ class Evaluation:
 
     def table(self) -> Table:
         """Return one row for each group of questions that is not empty: all, by direction, by entities."""
-        return _table("group", {about: getattr(self, name) for name, about in GROUPS.items()}, self._title)
+        return self._table("group", {about: getattr(self, name) for name, about in GROUPS.items()})
 
     @property
     def by_predicate(self) -> Table:
         """One row for each predicate, the most frequent first."""
-        return _table("predicate", self.predicates, self._title)
+        return self._table("predicate", self.predicates)
 
     @property
     def by_distance(self) -> Table:
         """One row for each distance in time of the nearest training event of subject and answer."""
-        return _table("nearest event of the pair in train", self.kinds, self._title)
+        return self._table("nearest event of the pair in train", self.kinds)
 
-    @property
-    def _title(self) -> str:
-        return f"{self.split}, filter {self.filter}"
-
-    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return a data frame with a row for each group that is not empty.
-
-        Columns: `split`, `by` (`group`, `distance` or `predicate`), `name`, `questions` and every metric.
-        """
-        groups = {name: getattr(self, name) for name in GROUPS}
-        parts = {"group": groups, "distance": self.kinds, "predicate": self.predicates}
-        rows = [
-            {"split": self.split, "by": by, "name": name, **metrics.to_dict()}
-            for by, named in parts.items()
-            for name, metrics in named.items()
-            if metrics.questions
-        ]
-        return table_of(rows).to_frame(library)
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
+    def _table(self, head: str, groups: Mapping[str, Metrics]) -> Table:
+        rows = [{head: name, **metrics.to_dict()} for name, metrics in groups.items() if metrics.questions]
+        return table_of(rows, f"{self.split}, filter {self.filter}")
 
 
 def evaluate(
@@ -170,7 +147,3 @@ def metrics_table(evaluations: Mapping[str, Evaluation]) -> Table:
             row = {"split": name, "model": model, "questions": 0, "mrr": 0.0, "mrr_interval": found.mrr_interval}
             rows.append(row | found.all.to_dict() | {"ece": found.calibration_error.get("object")})
     return table_of(rows)
-
-
-def _table(head: str, groups: Mapping[str, Metrics], title: str) -> Table:
-    return table_of([{head: name, **metrics.to_dict()} for name, metrics in groups.items() if metrics.questions], title)
