@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
+from numbers import Real
 from typing import Any, Literal
 
 from foretime.errors import ForetimeError
@@ -155,7 +156,7 @@ class Table:
         """Return the values of every column, each interval as two."""
         found = {}
         for name, values in ((name, self.column(name)) for name in self.columns):
-            if any(isinstance(value, tuple) for value in values):
+            if any(map(_is_interval, values)):
                 for place, end in enumerate(("low", "high")):
                     ends = [None if value is None else value[place] for value in values]
                     found[f"{name.removesuffix('_interval')}_{end}"] = ends
@@ -189,7 +190,7 @@ class Tabular(ABC):
 
 def _text(value: Any, form: str) -> str:
     """Return the printed text of a value, on one line; numbers with a sign need no dash between them."""
-    if isinstance(value, tuple):
+    if _is_interval(value):
         return (" " if form.startswith("+") else "–").join(format(end, form) for end in value)
     return "" if value is None else " ".join(format(value, form).splitlines())
 
@@ -199,4 +200,8 @@ def _cut(text: str) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float | tuple) and not isinstance(value, bool))
+    return value is None or _is_interval(value) or (isinstance(value, Real) and not isinstance(value, bool))
+
+
+def _is_interval(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, Real) for end in value)

@@ -190,8 +190,6 @@ def _table(rows: list[dict[str, Any]], title: str = "") -> Table:
 def _group_table(head: str, groups: Mapping[str, ComparedGroup]) -> Table:
     rows = []
     for name, group in groups.items():
-        shown = {
-            key: value for key, value in asdict(group.mrr).items() if key not in ("first_interval", "second_interval")
-        }
+        shown = {key: getattr(group.mrr, key) for key in ("first", "second", "difference", "difference_interval")}
         rows.append({head: name, "questions": group.questions, **shown, "p_value": group.p_value})
     return _table(rows)

@@ -144,6 +144,7 @@ def metrics_table(evaluations: Mapping[str, Evaluation]) -> Table:
     for name, whole in evaluations.items():
         models = {"re-ranked": whole, "base model": whole.base_model} if whole.base_model else {None: whole}
         for model, found in models.items():
-            row = {"split": name, "model": model, "questions": 0, "mrr": 0.0, "mrr_interval": found.mrr_interval}
-            rows.append(row | found.all.to_dict() | {"ece": found.calibration_error.get("object")})
+            questions, mrr, *others = found.all.to_dict().items()
+            cells = [questions, mrr, ("mrr_interval", found.mrr_interval), *others]
+            rows.append({"split": name, "model": model, **dict(cells), "ece": found.calibration_error.get("object")})
     return table_of(rows)

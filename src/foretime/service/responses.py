@@ -100,22 +100,14 @@ class Slots(Told):
     end: str | None = None
 
 
-class MetricOut(Told):
-    """A metric that reports have, in the order in which they are shown."""
-
-    name: str
-    label: str
-    about: str
-    better: Literal["higher", "lower"]
-    digits: int = Field(description="How many decimals are worth showing.")
-
-
 class RunOut(RunBrief):
     """A run with its settings, its report and its training curve."""
 
     config: dict[str, dict[str, Any]]
     report: dict[str, Any] | None
-    metrics: list[MetricOut]
+    metrics: list[dict[str, str | int]] = Field(
+        description="Each metric of a report: name, label, about, better, digits."
+    )
     trace: list[dict[str, Any]]
     example: Slots | None
 
