@@ -29,6 +29,8 @@ def print_table(table: Values) -> None:
     printed = Table(*columns)
     for row in shown.cells():
         printed.add_row(*map(escape, row))
+    if console.measure(printed, options=console.options.update(max_width=1_000)).maximum > console.width:
+        printed.padding = (0, 1, 0, 0)  # room for the words
     console.print(printed)
 
 

@@ -114,7 +114,7 @@ class Evaluation(Tabular):
     @property
     def by_distance(self) -> Table:
         """One row for each distance in time of the nearest training event of subject and answer."""
-        return self._table("nearest event of the pair in train", self.kinds)
+        return self._table("nearest event in train", self.kinds)
 
     def _table(self, head: str, groups: Mapping[str, Metrics]) -> Table:
         rows = [{head: name, **metrics.to_dict()} for name, metrics in groups.items() if metrics.questions]
