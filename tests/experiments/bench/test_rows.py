@@ -42,7 +42,7 @@ def test_a_curve_has_converged_if_its_last_quarter_brought_little():
 
 
 def result(name: str, mrr: float, **changes: object) -> dict[str, object]:
-    figures = {"questions": 10, "mrr": mrr, "hits": {"1": mrr - 0.1, "3": mrr, "10": mrr + 0.1}}
+    figures = {"questions": 10, "mrr": mrr, "hits@1": mrr - 0.1, "hits@3": mrr, "hits@10": mrr + 0.1}
     return {
         "name": name, "model": "lcge", "variant": "", "data": "icews14", "seed": 0, "config_hash": "ab", "note": None,
         "status": "finished", "version": "0.1.0", "commit": "c" * 40, "rank": 200, "filter": "exact", "evidence": False,
@@ -73,9 +73,9 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
     [
         ({"curve": 5}, "curve"), ({"curve": [[1]]}, "curve.0.1"), ({"test": "x"}, "test"),
         ({"seconds": None}, "seconds"),
-        ({"test": {"mrr": 0.1}}, "test.hits"), ({"parameters": None}, "parameters"), ({"earlier": None}, "earlier"),
+        ({"test": {"hits@1": 0.1}}, "test.mrr"), ({"parameters": None}, "parameters"), ({"earlier": None}, "earlier"),
         ({"commit": 5}, "commit"), ({"data": "a/b"}, "data"), ({"status": "done"}, "status"),
-        ({"test": {"mrr": float("nan"), "hits": {}}}, "test.mrr"),
+        ({"test": {"mrr": float("nan")}}, "test.mrr"),
     ],
 )  # fmt: skip
 def test_a_line_of_another_shape_is_named_with_its_place(tmp_path: Path, changes: dict[str, object], place: str):

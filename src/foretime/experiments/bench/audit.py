@@ -7,7 +7,7 @@ either may beat the other on one score alone, so that several are «first» at o
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from torch import Tensor
 from foretime.config import LARGEST_SEED, Config
 from foretime.data.facts import Facts
 from foretime.errors import ConfigError, RunError
-from foretime.evaluation import KnownAnswers, Metrics, Ranks, known_answers, questions_of
+from foretime.evaluation import AnswerIndex, Metrics, Ranks, questions_of
 from foretime.evaluation.ranks import batches, check_numbers
 from foretime.experiments.bench.published import published
 from foretime.models import Model
@@ -42,8 +42,7 @@ class Count:
     """What one way of counting gives: metrics, and how many candidates of a question it puts first, on average."""
 
     about: str
-    mrr: float
-    hits: dict[str, float]
+    metrics: Metrics
     firsts: float
 
 
@@ -64,7 +63,11 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values for JSON."""
-        return asdict(self)
+        counts = {
+            name: {"about": count.about, **count.metrics.means, "firsts": count.firsts}
+            for name, count in self.counts.items()
+        }
+        return asdict(replace(self, counts={})) | {"counts": counts}
 
 
 def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch_size: int = 256) -> Audit:
@@ -82,7 +85,7 @@ def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch
     if len(questions) == 0:
         raise RunError(f"{folder.path}: its graph has no {split} facts; audit a run that has some")
     model = load_model(folder, config, graph)
-    counted = _count_all(model, questions, known_answers(graph, filter_name), seed, batch_size)
+    counted = _count_all(model, questions, AnswerIndex.of(graph, filter_name), seed, batch_size)
     return Audit(
         run=folder.path.name,
         data=graph.name,
@@ -110,7 +113,7 @@ def _check_two_scores(run: RunFolder, config: Config) -> None:
 
 
 @torch.inference_mode()
-def _count_all(model: Model, questions: Facts, known: KnownAnswers, seed: int, batch_size: int) -> dict[str, Count]:
+def _count_all(model: Model, questions: Facts, known: AnswerIndex, seed: int, batch_size: int) -> dict[str, Count]:
     generator = torch.Generator().manual_seed(seed)
     step = max(1, len(questions) // FIRSTS_AT_MOST)
     above = {name: np.empty(len(questions)) for name in COUNTS}
@@ -136,7 +139,7 @@ def _count_all(model: Model, questions: Facts, known: KnownAnswers, seed: int, b
 
 
 def count_competitors(
-    scores: list[Tensor], questions: Facts, known: KnownAnswers
+    scores: list[Tensor], questions: Facts, known: AnswerIndex
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many fair competitors beat the true answer by every one of the scores, and how many are not below it.
 
@@ -150,19 +153,19 @@ def count_competitors(
         of_answer = own.gather(1, answer)  # (questions, 1)
         above &= own > of_answer
         level &= own >= of_answer
-    competitors = known.competitors(questions)
+    competitors = known.filtered(questions)
     for marks in (above, level):
         marks[torch.from_numpy(competitors.question), torch.from_numpy(competitors.answer)] = False
     level.scatter_(1, answer, value=False)
     return above.sum(1).numpy(), level.sum(1).numpy()
 
 
-def count_firsts(scores: list[Tensor], questions: Facts, known: KnownAnswers) -> NDArray[np.int64]:
+def count_firsts(scores: list[Tensor], questions: Facts, known: AnswerIndex) -> NDArray[np.int64]:
     """Return how many fair candidates of each question would have no competitor before them, (questions,).
 
     In a ranking that is the one at the top. By two scores it is every candidate that nobody beats on both.
     """
-    competitors = known.competitors(questions)
+    competitors = known.filtered(questions)
     row, column = torch.from_numpy(competitors.question), torch.from_numpy(competitors.answer)
     first, second = scores[0].clone(), scores[-1].clone()
     for own in (first, second):
@@ -177,5 +180,4 @@ def count_firsts(scores: list[Tensor], questions: Facts, known: KnownAnswers) ->
 
 
 def _summary(name: str, ranks: Ranks, firsts: list[NDArray[np.int64]]) -> Count:
-    metrics = Metrics.of(ranks.realistic)
-    return Count(COUNTS[name], metrics.mrr, metrics.hits, float(np.concatenate(firsts).mean()))
+    return Count(COUNTS[name], Metrics.of(ranks.realistic), float(np.concatenate(firsts).mean()))

@@ -12,8 +12,6 @@ from foretime.experiments.bench.curve import Point, evaluations_since_best, is_f
 from foretime.experiments.bench.published import published
 from foretime.experiments.bench.rows import Row
 
-METRICS = ("mrr", "hits@1", "hits@3", "hits@10")
-
 
 @dataclass(frozen=True)
 class Line:
@@ -42,8 +40,7 @@ class Line:
 
     def values(self, metric: str, split: str = "test") -> list[float]:
         """Return a metric of each finished seed that has figures on the split."""
-        name, _, k = metric.partition("@")
-        return [row[split]["hits"][k] if k else row[split][name] for row in self.finished if row[split]]
+        return [row[split][metric] for row in self.finished if row[split] and metric in row[split]]
 
     def mean(self, metric: str, split: str = "test") -> float | None:
         """Return the mean of a metric over the seeds."""

@@ -6,12 +6,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from foretime.errors import DataError
-from foretime.experiments.bench.grouping import METRICS, Line, differences, lines_of, span
+from foretime.evaluation.metrics import METRICS
+from foretime.experiments.bench.grouping import Line, differences, lines_of, span
 from foretime.experiments.bench.published import Published, published
 from foretime.experiments.bench.rows import Row
 from foretime.files import write_text
-
-HEADS = {"mrr": "MRR", "hits@1": "H@1", "hits@3": "H@3", "hits@10": "H@10"}
 
 
 def write_page(path: Path, rows: list[Row], results: str, with_plot: bool = True) -> list[Path]:
@@ -101,8 +100,8 @@ def _cell(line: Line) -> str:
 
 
 def _head() -> list[str]:
-    columns = " | ".join(f"{head} paper | ours | gap" for head in HEADS.values())
-    return [f"| model | {columns} | what differs |", "| --- |" + " --- |" * (3 * len(HEADS) + 1)]
+    columns = " | ".join(f"{metric.label} paper | ours | gap" for metric in METRICS.values())
+    return [f"| model | {columns} | what differs |", "| --- |" + " --- |" * (3 * len(METRICS) + 1)]
 
 
 def _row(name: str, printed: dict[str, float] | None, line: Line | None) -> str:

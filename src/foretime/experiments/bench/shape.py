@@ -11,10 +11,9 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Figures(BaseModel):
-    """What was reached on a split."""
+    """What was reached on a split: the MRR, and other metrics under their names."""
 
     mrr: Number
-    hits: dict[str, Number]
 
 
 class Attempt(BaseModel):
