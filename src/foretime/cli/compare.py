@@ -31,12 +31,25 @@ def compare(
         first, second, split=split.value, filter=filter_name and filter_name.value, top=top, resamples=resamples
     )
     if out is not None:
-        note(f"{result.write_questions(out):,} questions written to {out}")
+        questions = result.all_questions()
+        out.write_text(questions.to_csv(), encoding="utf-8")
+        note(f"{len(questions):,} questions written to {out}")
     if as_json:
         print_json(result.to_dict())
         return
-    say(result.title)
-    for table in result.tables(top):
-        show(table)
+    count = f"{result.questions:,} questions of {result.facts:,} facts"
+    say(f"{result.split} of {result.data}, {count}, filter {result.filter}")
+    say(f"first:  {result.first}\nsecond: {result.second}")
+    show(result.table())
+    say(
+        f"the second is better on {result.better:,} questions, equal on {result.equal:,}, worse on {result.worse:,}; "
+        f"p = {result.p_value:.4f} for the difference in MRR"
+    )
+    say("gain: second − first; 95 %: bootstrap over facts; p: signs flipped by fact")
+    show(result.by_direction)
+    if top:
+        show(result.by_predicate.head(top))
+        say("the most frequent predicates; p is adjusted for the number of them (Holm), the intervals are not")
+        show(result.decisive)
     for line in result.notes:
-        say(line)
+        say(f"note: {line}")

@@ -23,8 +23,17 @@ def evaluate(
     if as_json:
         print_json(found.to_dict())
         return
-    show(found.table())
-    show(found.by_group(predicates))
-    show(found.by_distance())
-    for line in found.notes:
-        say(line)
+    show(ft.metrics_table({split.value: found}))
+    print_protocol(found)
+    for table in (found.table(), found.by_predicate.head(predicates), found.by_distance):
+        if len(table):
+            show(table)
+    if found.optimistic_mrr != found.pessimistic_mrr:
+        say(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
+
+
+def print_protocol(evaluation: ft.Evaluation) -> None:
+    """Say how the figures of an evaluation were made."""
+    say(f"ranked among all entities, both directions, other known answers filtered out ({evaluation.filter})")
+    ece = "; ECE: the expected calibration error of objects" if evaluation.calibration_error else ""
+    say(f"95 %: the interval of the MRR{ece}")

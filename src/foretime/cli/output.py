@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Column
 from rich.table import Table as RichTable
 
 import foretime as ft
@@ -17,14 +18,18 @@ error_console = Console(stderr=True, highlight=False)
 
 
 def show(table: ft.Table) -> None:
-    """Print a table; numbers stand at the right."""
-    shown = RichTable(title=escape(table.title) or None, title_justify="left")
-    numeric = table.numeric()
-    for name, right in zip(table.columns, numeric, strict=True):
-        shown.add_column(escape(name), justify="right" if right else "left")
-    for row in table.cells():
-        shown.add_row(*map(escape, row))
-    console.print(shown)
+    """Print a table, its columns aligned as its values are."""
+    shown = table.filled()
+    columns = [
+        Column(escape(head), justify="right" if right else "left", no_wrap=right)
+        for head, right in zip(shown.heads(), shown.numeric(), strict=True)
+    ]
+    printed = RichTable(*columns, title=escape(table.title) or None, title_justify="left")
+    for row in shown.cells():
+        printed.add_row(*map(escape, row))
+    if console.measure(printed, options=console.options.update(max_width=1_000)).maximum > console.width:
+        printed.padding = (0, 1, 0, 0)  # room for the words
+    console.print(printed)
 
 
 def say(text: str) -> None:

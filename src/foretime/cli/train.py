@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import foretime as ft
+from foretime.cli.evaluate import print_protocol
 from foretime.cli.options import READING, parse_settings, takes
 from foretime.cli.output import note, say, show
 
@@ -105,5 +106,6 @@ def train(  # noqa: PLR0913, each is a flag
 def print_outcome(run: ft.Run) -> None:
     """Print the figures of a finished run, and how they were made."""
     show(run.metrics)
-    for line in run.notes:
-        say(line)
+    for evaluation in list(run.evaluations.values())[:1]:
+        print_protocol(evaluation)
+    say(run.summary)
