@@ -27,7 +27,6 @@ LAYERS = [
     ("runs",),
     ("inference",),
     ("experiments",),
-    ("api",),
     ("service",),
     ("cli",),
 ]

@@ -9,7 +9,7 @@ from evidence_graphs import DENSE, ENTITIES, PREDICATES, Floats, all_questions, 
 from evidence_oracle import Question
 from torch import Tensor
 
-from foretime.api import train
+from foretime import train
 from foretime.config import EvidenceConfig, ModelConfig
 from foretime.data.facts import inverse
 from foretime.data.graph import Graph
@@ -183,7 +183,7 @@ def test_rules_alone_train_and_rank_far_better_than_chance(small_graph: Graph, t
         "training.valid_every": 2,
         "training.threads": 1,
     }
-    run = train(small_graph, tmp_path / "run", settings=settings)
+    run = train(small_graph, folder=tmp_path / "run", settings=settings)
     report = run.report()
     chance = float(np.mean(1 / np.arange(1, len(small_graph.entities) + 1)))  # all candidates in any order
     assert run.config().evidence.use
@@ -194,7 +194,7 @@ def test_rules_alone_train_and_rank_far_better_than_chance(small_graph: Graph, t
     assert isinstance(model, WithEvidence)
     assert model.evidence.weights.numel() == report["parameters"]
     assert model.evidence.weights.any()
-    again = train(small_graph, tmp_path / "again", settings=settings)
+    again = train(small_graph, folder=tmp_path / "again", settings=settings)
     assert torch.equal(Predictor.open(again).model.state_dict()["evidence.weights"], model.evidence.weights)
 
 
@@ -208,7 +208,7 @@ def test_evidence_trains_beside_embeddings(small_graph: Graph, tmp_path: Path) -
         "training.batch_size": 100,
         "training.threads": 1,
     }
-    run = train(small_graph, tmp_path / "run", settings=settings)
+    run = train(small_graph, folder=tmp_path / "run", settings=settings)
     fresh = new_model(run.config(), small_graph, run.rules(small_graph)).state_dict()
     trained = Predictor.open(run).model.state_dict()
     assert {"base.entities", "evidence.weights"} <= trained.keys() == fresh.keys()

@@ -5,13 +5,13 @@ import math
 import pytest
 from staged_runs import Staged, interval_graph
 
-from foretime import Explainer
+from foretime.inference.explainer import Explainer
 from foretime.cli import tables
 from foretime.config import Config, override
 from foretime.errors import ForetimeError
 from foretime.inference.explanation.explanation import Comparison
 from foretime.inference.explanation.layout import lay_out, lay_out_comparison
-from foretime.inference.predictor import Question
+from foretime.inference.answers import Question
 from foretime.runs.life import train
 
 
@@ -39,7 +39,7 @@ def test_base_and_columns_add_up_to_the_score_of_every_answer_on_the_shortlist(e
     behind = 0
     for fact in facts_of(explainer):
         question = Question(**{name: value for name, value in fact.items() if name != slot})
-        for answer in explainer.predictor.complete_many([question], top=1000)[0]:
+        for answer in explainer.predictor.predict_many([question], top=1000)[0]:
             found = explainer.explain_answer(question, answer, top=0)
             first = found.first_stage
             assert first is not None
@@ -72,7 +72,7 @@ def test_base_and_columns_add_up_to_the_score_of_every_answer_on_the_shortlist(e
 def test_differences_of_two_answers_on_the_shortlist_add_up_to_that_of_their_scores(explainer: Explainer):
     compared = 0
     for fact in facts_of(explainer):
-        best = explainer.predictor.complete_many([Question(**{**fact, "object": None})], top=3)[0]
+        best = explainer.predictor.predict_many([Question(**{**fact, "object": None})], top=3)[0]
         competitor = next(answer.name for answer in best if answer.name != fact["object"])
         explanation = explainer.explain(competitor=competitor, **fact)
         assert explanation.competitor is not None
@@ -104,7 +104,7 @@ def test_the_company_that_is_named_weighs_what_the_second_stage_says(spans: Expl
     given = "subject" if slot == "object" else "object"
     for name, predicate in (("land 1", "heads"), ("land 2", "joins"), ("land 4", "joins")):
         question = Question(**{given: name}, predicate=predicate, start="2003", end="2007")
-        for answer in spans.predictor.complete_many([question], top=6)[0]:
+        for answer in spans.predictor.predict_many([question], top=6)[0]:
             found = spans.explain_answer(question, answer)
             if found.second_stage is None:
                 continue
@@ -137,7 +137,7 @@ def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkey
     stages = explainer.predictor.scorer.stages
     right = type(stages).score
     question = Question(**{**facts_of(explainer)[0], "object": None})
-    answer = explainer.predictor.complete_many([question], top=1)[0][0]
+    answer = explainer.predictor.predict_many([question], top=1)[0][0]
     monkeypatch.setattr(type(stages), "score", lambda self, questions: right(self, questions) + 1)
     with pytest.raises(RuntimeError, match="add up to") as caught:
         explainer.explain_answer(question, answer)

@@ -83,7 +83,7 @@ def _ask(run: Path) -> None:
     )
     truth = graph.entities.name(int(graph.test.object[0]))
     error_console.print(f"4. a question from test; the true answer is {truth}", markup=False, soft_wrap=True)
-    answers = predictor.complete(subject=subject, predicate=predicate, time=time, top=5)
+    answers = predictor.predict(subject=subject, predicate=predicate, time=time, top=5)
     print_answers(f"({subject}, {predicate}, ?, {time})", answers)
     error_console.print("5. why the first of them", markup=False)
     why = explainer.explain(subject=subject, predicate=predicate, object=answers[0].name, time=time, top=2)

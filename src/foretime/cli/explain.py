@@ -48,16 +48,16 @@ def explain(  # noqa: PLR0913, each is a flag
 
     Give subject, predicate, object and time. If one of them is left out, the best answer for it is explained.
     """
-    from foretime.inference.predictor import Question
+    from foretime.inference.answers import Question
 
     question = Question(subject, predicate, object_, time, start, end)
     if None in (subject, predicate, object_) or (time, start, end) == (None, None, None):
-        question.target()  # a question that cannot be asked should not wait for the model
+        _ = question.target  # a question that cannot be asked should not wait for the model
     from foretime.inference.explainer import Explainer
 
     explanation = Explainer.open(run).explain(
         subject=subject, predicate=predicate, object=object_, time=time, start=start, end=end,
-        competitor=against, slot=slot.value, known=known.value, top=top,
+        competitor=against, slot=slot.value, already_known=known.value, top=top,
     )  # fmt: skip
     if as_json or format_ is FormatChoice.json:
         typer.echo(json.dumps(explanation.to_dict(top), ensure_ascii=False, indent=2))

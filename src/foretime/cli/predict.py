@@ -42,7 +42,8 @@ def predict(  # noqa: PLR0913, each is a flag
 
     Without --time, the question is «when».
     """
-    from foretime.inference.predictor import Predictor, Question
+    from foretime.inference.answers import Question
+    from foretime.inference.predictor import Predictor
 
     question = Question(subject, predicate, object_, time, start, end)
     if (questions is None) != (out is None):
@@ -50,7 +51,7 @@ def predict(  # noqa: PLR0913, each is a flag
     if questions is not None and question != Question():
         raise QuestionError("ask either by --questions, or by --subject, --predicate, --object and --time")
     if questions is None:
-        question.target()  # a question that cannot be asked should not wait for the model
+        _ = question.target  # a question that cannot be asked should not wait for the model
     predictor = Predictor.open(run)
     explainer = _explainer(predictor) if why else None
     if questions is not None and out is not None:
@@ -59,9 +60,9 @@ def predict(  # noqa: PLR0913, each is a flag
         count = answer_file(predictor, questions, out, top, known.value, why)
         typer.echo(f"{count:,} questions answered in {out}", err=True)
         return
-    if question.target() == "time" and not predictor.model.uses_time:
+    if question.target == "time" and not predictor.model.uses_time:
         typer.echo("this model knows no time: all steps are equally likely, and their order means nothing", err=True)
-    answers = predictor.complete_many([question], top, known.value)[0]
+    answers = predictor.predict_many([question], top, known.value)[0]
     reasons = [explainer.reasons_for(question, answer, why) for answer in answers] if explainer else []
     if as_json:
         rows = [answer.to_dict() for answer in answers]
@@ -71,7 +72,7 @@ def predict(  # noqa: PLR0913, each is a flag
         return
     from foretime.cli.tables import print_answers
 
-    print_answers(_sentence(question, question.target()), answers, reasons)
+    print_answers(_sentence(question, question.target), answers, reasons)
 
 
 def _explainer(predictor: Predictor) -> Explainer:

@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from foretime.inference.explainer import ShownReason
-    from foretime.inference.predictor import Answer
+    from foretime.inference.answers import Answer
+    from foretime.inference.explanation.explanation import ShownReason
 
 console = Console(highlight=False)
 error_console = Console(stderr=True, highlight=False)
@@ -75,7 +75,7 @@ def print_answers(title: str, answers: list[Answer], reasons: list[list[ShownRea
     Where reasons are given, those of each answer follow.
     """
     terms = list(answers[0].terms) if answers else []
-    table = Table("", "answer", "confidence", "score", *(terms if len(terms) > 1 else []), "known", title=escape(title))
+    table = Table("", "answer", "confidence", "score", *(terms if len(terms) > 1 else []), "already known", title=escape(title))
     for answer in answers:
         table.add_row(
             str(answer.rank),
@@ -83,7 +83,7 @@ def print_answers(title: str, answers: list[Answer], reasons: list[list[ShownRea
             "" if answer.confidence is None else f"{answer.confidence:6.1%}",
             f"{answer.score:.3f}",
             *(f"{answer.terms[term]:.3f}" for term in (terms if len(terms) > 1 else [])),
-            f"in {answer.known}" if answer.known else "",
+            f"in {answer.already_known}" if answer.already_known else "",
         )
     console.print(table)
     for answer, found in zip(answers, reasons or [], strict=False):
