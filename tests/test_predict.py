@@ -280,7 +280,9 @@ def test_many_questions_are_answered_as_each_one_alone(predictor: Predictor):
     assert len(together) == len(questions)
     for question, found in zip(questions, together, strict=True):
         alone = predictor.predict_many([question], top=4)[0]
-        assert [(answer.name, answer.already_known) for answer in found] == [(answer.name, answer.already_known) for answer in alone]
+        assert [(answer.name, answer.already_known) for answer in found] == [
+            (answer.name, answer.already_known) for answer in alone
+        ]
         assert [answer.score for answer in found] == pytest.approx([answer.score for answer in alone], abs=1e-5)
 
 

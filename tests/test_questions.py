@@ -90,7 +90,15 @@ def test_every_format_holds_the_same_answers(predictor: Predictor, tmp_path: Pat
     rows = read_answers(out.rename(out.with_suffix(suffix.lower())))
     assert [list(row) for row in rows] == [list(ANSWER_FIELDS)] * 12
     wanted = [
-        (question.subject, question.time, answer.rank, answer.name, answer.already_known, answer.score, answer.confidence)
+        (
+            question.subject,
+            question.time,
+            answer.rank,
+            answer.name,
+            answer.already_known,
+            answer.score,
+            answer.confidence,
+        )
         for question, answers in zip(QUESTIONS, predictor.predict_many(QUESTIONS, 3), strict=True)
         for answer in answers
     ]

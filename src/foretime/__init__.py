@@ -1,11 +1,11 @@
 """foretime completes a temporal knowledge graph and says why.
 
-    import foretime as ft
+import foretime as ft
 
-    graph = ft.load("events.tsv")
-    run = ft.train(graph, preset="quick")
-    answers = run.predict(subject="Japan", predicate="Consult", time="2014-05-02")
-    print(answers[0].explain())
+graph = ft.load("events.tsv")
+run = ft.train(graph, preset="quick")
+answers = run.predict(subject="Japan", predicate="Consult", time="2014-05-02")
+print(answers[0].explain())
 """
 
 from __future__ import annotations

@@ -184,7 +184,9 @@ def test_a_path_names_both_its_events_and_its_rule(explainer: Explainer):
         assert reason.rule.startswith(f"{fact['predicate']}(x, y) <= {first.predicate}(")
         assert f" ∧ {second.predicate}(" in reason.rule
         assert reason.sentence.startswith(f"via {middle}: the farther event ")
-        assert f'({first.subject} "{first.predicate}" {first.object}, {first.time}; {second.subject} "' in reason.sentence
+        assert (
+            f'({first.subject} "{first.predicate}" {first.object}, {first.time}; {second.subject} "' in reason.sentence
+        )
 
 
 def test_sentences_and_rules_say_what_happened(explainer: Explainer):

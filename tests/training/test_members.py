@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from foretime.inference.explainer import Explainer
 from foretime.config import LARGEST_SEED, Config, override
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.evaluation import model_scorer, questions_of
 from foretime.evidence.module import WithEvidence, evidence_of
 from foretime.inference.answers import Question
+from foretime.inference.explainer import Explainer
 from foretime.models import Ensemble, Model
 from foretime.runs.ensemble import member_config
 from foretime.runs.finish import load_model, training_seconds

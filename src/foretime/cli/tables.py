@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -69,13 +70,15 @@ def _print_metrics(title: str, rows: dict[str, dict[str, Any]]) -> None:
     console.print(table)
 
 
-def print_answers(title: str, answers: list[Answer], reasons: list[list[ShownReason]] | None = None) -> None:
+def print_answers(title: str, answers: Sequence[Answer], reasons: list[list[ShownReason]] | None = None) -> None:
     """Print ranked answers with confidence, the terms of the score, and a mark for those that are known.
 
     Where reasons are given, those of each answer follow.
     """
     terms = list(answers[0].terms) if answers else []
-    table = Table("", "answer", "confidence", "score", *(terms if len(terms) > 1 else []), "already known", title=escape(title))
+    table = Table(
+        "", "answer", "confidence", "score", *(terms if len(terms) > 1 else []), "already known", title=escape(title)
+    )
     for answer in answers:
         table.add_row(
             str(answer.rank),

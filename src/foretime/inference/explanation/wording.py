@@ -213,7 +213,9 @@ class Wording:
             head, atom = (Atom(name, *(("y", who) if inverse else (who, "y"))) for who in ("x", "z"))
             return WrittenRule(head, (atom,))
         if kind in ("pair", "path"):
-            return written_rule(Rule(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), self._predicates)
+            return written_rule(
+                Rule(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), self._predicates
+            )
         return None
 
 
