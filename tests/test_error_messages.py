@@ -253,7 +253,7 @@ def test_a_broken_configuration_is_named_with_its_key(tmp_path: Path, broken: st
     data, config = tmp_path / "events.tsv", tmp_path / "my.toml"
     data.write_text(GOOD)
     config.write_text(text)
-    check_fails(ConfigError, message.format(c=config), lambda: foretime.train(data, tmp_path / "run", config, settings))
+    check_fails(ConfigError, message.format(c=config), lambda: foretime.train(data, config=config, settings=settings))
 
 
 @pytest.mark.parametrize("broken", QUESTIONS)

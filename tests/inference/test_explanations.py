@@ -196,7 +196,7 @@ def test_sentences_and_rules_say_what_happened(explainer: Explainer):
         if reason.kind == "pair":
             assert reason.title.startswith(f'"{event.predicate}" between the two')
             assert reason.sentence.startswith(f'{event.subject} "{event.predicate}" {event.object}: ')
-            assert reason.sentence.endswith(f"(nearest {event.time})")
+            assert reason.sentence.endswith(f"({'nearest ' if reason.groundings > 1 else ''}{event.time})")
             assert {event.subject, event.object} == {fact["subject"], fact["object"]}
             assert reason.rule.startswith(f"{fact['predicate']}(")
             assert f"<= {event.predicate}(x, y" in reason.rule

@@ -74,7 +74,7 @@ class Wording:
             rule=strongest if rule is None or strongest is not None else rule.statement,
             parts=parts,
             events=self._events(asked, group),
-            groundings=_groundings(kind, group),
+            groundings=_groundings(group),
             key=key,
         )
 
@@ -117,19 +117,20 @@ class Wording:
     def _pair(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
         q, event = group[0].body[0], self._nearest(asked, group)
         inverse = ", inverse" if self._is_inverse(q) != self._is_inverse(asked.predicate) else ""
-        return f"{self._quoted(q)} between the two{inverse}", self._happens(event), f"nearest {self._label(event.time)}"
+        title, near = f"{self._quoted(q)} between the two{inverse}", _nearest_of(group)
+        return title, self._happens(event), f"{near}{self._label(event.time)}"
 
     def _object(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
         name, predicate, event = self._name(asked.object), self._quoted(asked.predicate), self._nearest(asked, group)
         if self._is_inverse(asked.predicate):
-            who, title, statement = event.object, f"{predicate} to others", f"{name} {predicate} others"
+            who, title, statement = event.object, f"{predicate} with others", f"{name} {predicate} others"
         else:
             who, title, statement = event.subject, f"{predicate} by others", f"others {predicate} {name}"
-        return title, statement, f"nearest {self._name(who)}, {self._label(event.time)}"
+        return title, statement, f"{_nearest_of(group)}{self._name(who)}, {self._label(event.time)}"
 
     def _active(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
         title, nearest = "active with others", self._dated_words(self._nearest(asked, group))
-        return title, f"{self._name(asked.object)} is {title}", f"nearest {nearest}"
+        return title, f"{self._name(asked.object)} is {title}", f"{_nearest_of(group)}{nearest}"
 
     def _affinity(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
         found = group[0].partners
@@ -230,9 +231,14 @@ def _dated(rule: WrittenRule, distance: int) -> WrittenRule:
     return WrittenRule(rule.head._replace(time=head), (rule.body[0]._replace(time=body),))
 
 
-def _groundings(kind: str, group: list[Reason]) -> int:
+def _nearest_of(group: list[Reason]) -> str:
+    """Return the word before the event that is named, where there are others."""
+    return "nearest " if _groundings(group) > 1 else ""
+
+
+def _groundings(group: list[Reason]) -> int:
     """Return how many events (neighbours, paths) ground a reason at the end that has most."""
     ends = {reason.end for reason in group}
     by_end = [[reason.count for reason in group if reason.end == end] for end in ends]
     # what a candidate does at other steps is not among what it does now; all other counts hold what is nearest
-    return max(sum(counts) if kind == "active" else max(counts) for counts in by_end)
+    return max(sum(counts) if group[0].kind == "active" else max(counts) for counts in by_end)
