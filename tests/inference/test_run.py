@@ -127,6 +127,15 @@ def test_training_by_a_configuration_settings_or_a_model(run: ft.Run, tmp_path: 
     assert ft.find_runs("runs/mine")[0].path == Path("runs/mine")
 
 
+@pytest.mark.parametrize("preset", ["quick", "balanced"])
+def test_a_preset_names_the_folder_and_chooses_the_settings(run: ft.Run, tmp_path: Path, monkeypatch, preset: str):
+    presets = pytest.importorskip("foretime.runs.presets")
+    chosen = run.config.model_copy(update={"training": run.config.training.model_copy(update={"epochs": 1})})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(presets, "preset_config", lambda name, graph, settings: chosen)
+    assert ft.train(run.graph, preset=preset).path == Path(f"runs/events-{preset}")
+
+
 def test_the_folder_of_a_run_is_the_first_free_one(tmp_path: Path, monkeypatch):
     from foretime.inference.run import free_folder
 

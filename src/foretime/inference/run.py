@@ -251,7 +251,8 @@ def train(  # noqa: PLR0913, each is a choice of its own
         changes["data.path"] = str(graph)
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
     final = changed_config(base, changes, "train: ")
-    complete_config(final)  # a wrong setting should not wait for the graph to be read
+    if preset is None:
+        complete_config(final)  # a wrong setting should not wait for the graph to be read
     if folder is not None:
         RunFolder.check_free(folder)
     graph = graph if isinstance(graph, Graph) else read_graph(graph, final.data)

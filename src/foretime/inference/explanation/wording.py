@@ -82,16 +82,9 @@ class Wording:
         statement = None
         if rule is not None and reason.family in (PAIR_OFFSET.name, OBJECT_OFFSET.name):
             statement = _dated(rule, int(reason.value)).statement
+        says, (shared, predicate, own) = self._says(asked, reason), reason.weights
         return ReasonPart(
-            family=reason.family,
-            value=reason.value,
-            says=self._says(asked, reason),
-            end=reason.end,
-            share=reason.share,
-            shared=reason.weights.shared,
-            predicate=reason.weights.predicate,
-            rule=reason.weights.rule,
-            statement=statement,
+            reason.family, reason.value, says, reason.end, reason.share, shared, predicate, own, statement
         )
 
     def _says(self, asked: FactIds, reason: Reason, bucket: bool = True) -> str:
