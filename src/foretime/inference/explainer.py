@@ -14,7 +14,6 @@ from foretime.data.facts import Facts, inverse
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot, turn
 from foretime.evidence.counting import count_pair_rule
-from foretime.evidence.families import PAIR_OFFSET
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import ReasonFinder
 from foretime.inference.answers import TIMES, AlreadyKnown, Answer, Question, Time
@@ -204,7 +203,7 @@ class Explainer:
         body = cast(int, reason.key[1])
 
         def counted(part: ReasonPart) -> ReasonPart:
-            if part.family != PAIR_OFFSET.name:
+            if part.family != "pair_offset":
                 return part
             count = count_pair_rule(self._finder.index, asked.predicate, body, int(part.value))
             return replace(part, support=count.support, body_count=count.body_count)

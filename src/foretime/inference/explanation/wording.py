@@ -10,7 +10,6 @@ from typing import NamedTuple
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph
 from foretime.evidence.buckets import affinity_words, count_words, offset_words
-from foretime.evidence.families import ACTIVE_COUNT, AFFINITY, OBJECT_OFFSET, PAIR_OFFSET, PATH
 from foretime.evidence.reasons import Event, Reason
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent, Mark, SharedNeighbours
 from foretime.inference.explanation.explanation import IN_TWOS, ReasonPart, ShownReason
@@ -80,7 +79,7 @@ class Wording:
 
     def _part(self, asked: FactIds, reason: Reason, rule: WrittenRule | None) -> ReasonPart:
         statement = None
-        if rule is not None and reason.family in (PAIR_OFFSET.name, OBJECT_OFFSET.name):
+        if rule is not None and reason.family in ("pair_offset", "object_offset"):
             statement = _dated(rule, int(reason.value)).statement
         says, (shared, predicate, own) = self._says(asked, reason), reason.weights
         return ReasonPart(
@@ -89,14 +88,14 @@ class Wording:
 
     def _says(self, asked: FactIds, reason: Reason, bucket: bool = True) -> str:
         """Return what one feature says, with its bucket if that is wanted."""
-        if reason.family == AFFINITY.name:
+        if reason.family == "affinity":
             return affinity_words(reason.value, bucket)
-        if reason.family == ACTIVE_COUNT.name:
+        if reason.family == "active_count":
             return f"{count_words(int(reason.value), bucket)} the same {self._unit}"
         if reason.family.endswith("count"):
             return f"{count_words(int(reason.value), bucket)} {'so far' if asked.past_only else 'in all'}"
         when = offset_words(int(reason.value), self._unit, bucket)
-        return f"the farther event {when}" if reason.family == PATH.name else when
+        return f"the farther event {when}" if reason.family == "path" else when
 
     def _when(self, asked: FactIds, group: list[Reason]) -> str:
         """Return what all features of a reason say: `the same day, 3 days after, 37 times in all`."""
