@@ -23,7 +23,7 @@ from foretime.inference.explanation.explanation import (
     RerankerScore,
     ShownReason,
 )
-from foretime.inference.explanation.layout import Item, lay_out
+from foretime.inference.explanation.layout import LayoutItem, lay_out
 from foretime.inference.explanation.rounding import UNIT, adding_up, sum_text, units_of, written
 
 NUMBER = r"[+-]?\d+\.\d{3}"
@@ -90,7 +90,7 @@ def test_numbers_are_written_with_three_digits_and_never_as_minus_zero():
     assert adding_up([], 0) == []
 
 
-def assert_adds_up(items: Iterable[Item], total: int) -> None:
+def assert_adds_up(items: Iterable[LayoutItem], total: int) -> None:
     found = [item.units for item in items if item.units is not None]
     assert sum(found) == total or not found
     for item in items:

@@ -30,23 +30,23 @@ _REPORTED = 1e-4
 """How far the weight of shared neighbours may be from the re-ranker's feature, which is of single precision."""
 
 
-class Item(NamedTuple):
+class LayoutItem(NamedTuple):
     """A line with what it consists of: items with a number add up to it."""
 
     text: str
     units: int | None = None
-    items: tuple[Item, ...] = ()
+    items: tuple[LayoutItem, ...] = ()
     mark: str = ""
     is_rule: bool = False
     signed: bool = True
 
 
-class Section(NamedTuple):
+class LayoutSection(NamedTuple):
     """Items that add up to a total."""
 
     heading: str
     total: int
-    items: list[Item]
+    items: list[LayoutItem]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ExplanationLayout:
 
     title: str
     lines: list[str]
-    sections: list[Section]
+    sections: list[LayoutSection]
     is_comparison: bool = False
 
 
@@ -99,47 +99,47 @@ def _standing(explanation: Explanation) -> str:
     return f"rank {explanation.rank}{shown}" + (f", already known in {known}" if known else "")
 
 
-def _evidence(reasons: Sequence[ShownReason], total: int, top: int | None) -> Section:
+def _evidence(reasons: Sequence[ShownReason], total: int, top: int | None) -> LayoutSection:
     units, others = _shown([reason.contribution for reason in reasons], total, top, "reason")
     items = [_reason(reason, unit) for reason, unit in zip(reasons, units, strict=False)]
-    return Section(f"the evidence, {written(total)}", total, items + others)
+    return LayoutSection(f"the evidence, {written(total)}", total, items + others)
 
 
-def _reason(reason: ShownReason, units: int) -> Item:
+def _reason(reason: ShownReason, units: int) -> LayoutItem:
     parts = zip(reason.parts, adding_up([part.contribution for part in reason.parts], units), strict=True)
-    items = [Item(reason.rule, is_rule=True)] if reason.rule is not None else []
+    items = [LayoutItem(reason.rule, is_rule=True)] if reason.rule is not None else []
     items += [_part(part, unit) for part, unit in parts]
     twos = reason.kind in IN_TWOS
     events = reason.events[: 2 * TWOS_SHOWN if twos else EVENTS_SHOWN]
     items += _events(events)
     shown = len(events) // 2 if twos else len(events)
     if shown < reason.groundings:
-        items.append(Item(f"{shown:,} of {reason.groundings:,} {_NOUNS.get(reason.kind, 'events')}"))
-    return Item(reason.sentence, units, tuple(items))
+        items.append(LayoutItem(f"{shown:,} of {reason.groundings:,} {_NOUNS.get(reason.kind, 'events')}"))
+    return LayoutItem(reason.sentence, units, tuple(items))
 
 
-def _part(part: ReasonPart, units: int) -> Item:
+def _part(part: ReasonPart, units: int) -> LayoutItem:
     weights = {"shared": part.shared, "predicate": part.predicate, "rule": part.rule}
     used = {name: part.share * weight for name, weight in weights.items() if weight}
     made = sum_text(list(zip(used, adding_up(list(used.values()), units), strict=True)))
     where = f"at the {part.end}, " if part.end else ""
     counted = f"  [SC {part.confidence:.2f}, {part.support} of {part.body_count}]" if part.body_count else ""
-    return Item(f"{where}{part.says} = {made}{counted}", units)
+    return LayoutItem(f"{where}{part.says} = {made}{counted}", units)
 
 
-def _events(events: Iterable[DatedEvent]) -> Iterator[Item]:
-    return (Item(str(event), mark=event.mark) for event in events)
+def _events(events: Iterable[DatedEvent]) -> Iterator[LayoutItem]:
+    return (LayoutItem(str(event), mark=event.mark) for event in events)
 
 
-def _reranker(reranker: RerankerScore, top: int | None) -> Section:
+def _reranker(reranker: RerankerScore, top: int | None) -> LayoutSection:
     found, total, base = reranker.summary(), units_of(reranker.score), units_of(reranker.base)
     units, others = _shown([one.contribution for one in found], total - base, top, "feature")
-    items = [Item(f"{one.words} = {one.value_words}", unit) for one, unit in zip(found, units, strict=False)]
+    items = [LayoutItem(f"{one.words} = {one.value_words}", unit) for one, unit in zip(found, units, strict=False)]
     heading = f"the re-ranker, {written(total)}, which orders the answers"
-    return Section(heading, total, [Item("base", base), *items, *others])
+    return LayoutSection(heading, total, [LayoutItem("base", base), *items, *others])
 
 
-def _shared_neighbours(shared: SharedNeighbours, top: int | None) -> Section:
+def _shared_neighbours(shared: SharedNeighbours, top: int | None) -> LayoutSection:
     found, total = shared.co_neighbours, units_of(shared.weight)
     most = CO_NEIGHBOURS_SHOWN if top is None else min(top, CO_NEIGHBOURS_SHOWN)
     units, others = _shown([one.weight for one in found], total, most, "co-neighbour", signed=False)
@@ -147,14 +147,14 @@ def _shared_neighbours(shared: SharedNeighbours, top: int | None) -> Section:
     same = math.isclose(shared.reported, shared.weight, rel_tol=_REPORTED)
     part = "" if same else f", {shared.reported:.3f} of it reported to the re-ranker"
     paths = _counted(shared.paths, "path")
-    return Section(f"shared neighbours, {paths} with a weight of {written(total)}{part}", total, items + others)
+    return LayoutSection(f"shared neighbours, {paths} with a weight of {written(total)}{part}", total, items + others)
 
 
-def _co_neighbour(one: CoNeighbour, units: int) -> Item:
+def _co_neighbour(one: CoNeighbour, units: int) -> LayoutItem:
     items = [*_events(one.events[:FACTS_SHOWN])]
     if len(one.events) > FACTS_SHOWN:
-        items.append(Item(f"{FACTS_SHOWN} of {len(one.events):,} facts"))
-    return Item(f"{one.name}, via {one.via}: {_counted(one.paths, 'path')}", units, tuple(items), signed=False)
+        items.append(LayoutItem(f"{FACTS_SHOWN} of {len(one.events):,} facts"))
+    return LayoutItem(f"{one.name}, via {one.via}: {_counted(one.paths, 'path')}", units, tuple(items), signed=False)
 
 
 def _comparison(comparison: AnswerComparison, top: int | None) -> ExplanationLayout:
@@ -176,14 +176,16 @@ def _comparison(comparison: AnswerComparison, top: int | None) -> ExplanationLay
     return ExplanationLayout(title, lines, sections, is_comparison=True)
 
 
-def _differences(name: str, found: Sequence[ContributionDifference], total: int, top: int | None, noun: str) -> Section:
+def _differences(
+    name: str, found: Sequence[ContributionDifference], total: int, top: int | None, noun: str
+) -> LayoutSection:
     """Return differences: what the answer has is rounded, and the competitor has what is left."""
     units, others = _shown([one.difference for one in found], total, top, noun)
     items = [
-        Item(f"{one.name}: {_against(units_of(one.answer), units_of(one.answer) - unit)}", unit)
+        LayoutItem(f"{one.name}: {_against(units_of(one.answer), units_of(one.answer) - unit)}", unit)
         for one, unit in zip(found, units, strict=False)
     ]
-    return Section(f"{name}, {written(total)}", total, items + others)
+    return LayoutSection(f"{name}, {written(total)}", total, items + others)
 
 
 def _against(answer: int, competitor: int) -> str:
@@ -192,11 +194,11 @@ def _against(answer: int, competitor: int) -> str:
 
 def _shown(
     values: Sequence[float], total: int, top: int | None, noun: str, signed: bool = True
-) -> tuple[list[int], list[Item]]:
+) -> tuple[list[int], list[LayoutItem]]:
     """Return the units of the first values, and an item for all others, if there are any."""
     units = adding_up(values, total)
     shown, rest = units[:top], units[len(units[:top]) :]
-    return shown, [Item(_counted(len(rest), f"other {noun}"), sum(rest), signed=signed)] if rest else []
+    return shown, [LayoutItem(_counted(len(rest), f"other {noun}"), sum(rest), signed=signed)] if rest else []
 
 
 def _counted(count: int, noun: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 
-from foretime.inference.explanation.layout import ExplanationLayout, Item
+from foretime.inference.explanation.layout import ExplanationLayout, LayoutItem
 from foretime.inference.explanation.rounding import written
 
 
@@ -20,7 +20,7 @@ def _text_lines(page: ExplanationLayout) -> Iterator[str]:
         yield from ("", f"{section.heading}:", *_text_items(section.items, ""))
 
 
-def _text_items(items: Iterable[Item], margin: str) -> Iterator[str]:
+def _text_items(items: Iterable[LayoutItem], margin: str) -> Iterator[str]:
     for item in items:
         number = "" if item.units is None else f"{_number(item):>8} "
         yield f"{margin}{number}{f'{item.mark:9} ' if item.mark else ''}{item.text}"
@@ -40,7 +40,7 @@ def _markdown_lines(page: ExplanationLayout) -> Iterator[str]:
         yield from ("", f"### {_plain(_capital(section.heading))}", "", *_markdown_items(section.items, ""))
 
 
-def _markdown_items(items: Iterable[Item], margin: str) -> Iterator[str]:
+def _markdown_items(items: Iterable[LayoutItem], margin: str) -> Iterator[str]:
     for item in items:
         number = "" if item.units is None else f"**{_number(item)}** "
         text = _code(item.text) if item.is_rule else _plain(item.text)
@@ -60,17 +60,17 @@ def _html_parts(page: ExplanationLayout) -> Iterator[str]:
         yield f"<h4>{escape(_capital(section.heading))}</h4>{_html_items(section.items)}"
 
 
-def _html_items(items: Sequence[Item]) -> str:
+def _html_items(items: Sequence[LayoutItem]) -> str:
     return f"<ul>{''.join(map(_html_item, items))}</ul>" if items else ""
 
 
-def _html_item(item: Item) -> str:
+def _html_item(item: LayoutItem) -> str:
     number = "" if item.units is None else f"<b>{_number(item)}</b> "
     text = f"<code>{escape(item.text)}</code>" if item.is_rule else escape(item.text)
     return f"<li>{number}{f'<i>{item.mark}</i> ' if item.mark else ''}{text}{_html_items(item.items)}</li>"
 
 
-def _number(item: Item) -> str:
+def _number(item: LayoutItem) -> str:
     return written(item.units or 0, sign=item.signed)
 
 
