@@ -46,7 +46,7 @@ def explanations(path: Path, count: int, reasons: int, seed: int) -> str:
             "predicate": graph.predicates.name(int(fact.predicate[0])),
             "time": graph.timeline.label(int(fact.start[0])),
         }
-        best = explainer.predictor.complete(**asked, top=1, known="hide")[0]
+        best = explainer.predictor.predict(**asked, top=1, already_known="hide")[0]
         right = best.name == true
         explained = explainer.explain(**asked, object=best.name, competitor=None if right else true, top=reasons)
         parts.append(f"# {number}. {'right' if right else f'wrong: it was {true}'}\n\n")

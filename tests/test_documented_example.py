@@ -12,12 +12,12 @@ README = Path(__file__).parents[1] / "README.md"
 
 
 def example() -> str:
-    """The fenced Python block that follows the words «In Python»."""
+    """The fenced Python block that follows the words "In Python"."""
     if not README.exists():
         pytest.skip("there is no README.md yet")
     found = re.search(r"In Python.*?```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     if found is None:
-        pytest.skip("README.md has no ```python block after the words «In Python» yet")
+        pytest.skip('README.md has no ```python block after the words "In Python" yet')
     return found[1]
 
 

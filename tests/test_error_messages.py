@@ -1,7 +1,7 @@
 """Everything that a user can break, in one table each: what is broken, and the message with its place and its remedy.
 
-The public interface is asked: `foretime.load` for data, `foretime.train` for configurations, `Predictor.complete` for
-questions, and `Predictor.open` for runs.
+The public interface is asked: `foretime.load` for data, `foretime.train` for configurations, `Run.predict` for
+questions and for runs.
 """
 
 import gzip
@@ -253,14 +253,14 @@ def test_a_broken_configuration_is_named_with_its_key(tmp_path: Path, broken: st
     data, config = tmp_path / "events.tsv", tmp_path / "my.toml"
     data.write_text(GOOD)
     config.write_text(text)
-    check_fails(ConfigError, message.format(c=config), lambda: foretime.train(data, tmp_path / "run", config, settings))
+    check_fails(ConfigError, message.format(c=config), lambda: foretime.train(data, config=config, settings=settings))
 
 
 @pytest.mark.parametrize("broken", QUESTIONS)
 def test_a_broken_question_is_explained(small_run: Path, broken: str):
     slots, message = QUESTIONS[broken]
-    predictor = foretime.Predictor.open(small_run)
-    check_fails(QuestionError, message, lambda: predictor.complete(**slots))
+    run = foretime.open_run(small_run)
+    check_fails(QuestionError, message, lambda: run.predict(**slots))
 
 
 @pytest.mark.parametrize("broken", RUNS)
@@ -269,7 +269,7 @@ def test_a_broken_run_is_named_with_its_file(small_run: Path, tmp_path: Path, br
     run = Path(shutil.copytree(small_run, tmp_path / "run"))
     damage(run)
     kind = ConfigError if "TOML" in message else RunError
-    check_fails(kind, message.format(r=run), lambda: foretime.Predictor.open(run))
+    check_fails(kind, message.format(r=run), lambda: foretime.open_run(run).predictor)
 
 
 def test_there_are_many_ways_to_break_things():

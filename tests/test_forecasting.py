@@ -17,8 +17,9 @@ from foretime.errors import QuestionError
 from foretime.evidence.grounds import Grounds
 from foretime.evidence.index import evidence_index
 from foretime.evidence.module import WithEvidence
+from foretime.inference.answers import Answer, Question
 from foretime.inference.explainer import Explainer
-from foretime.inference.predictor import Answer, Predictor, Question
+from foretime.inference.predictor import Predictor
 from foretime.models import Queries
 from foretime.reranker.features.extractor import score_each_term
 from foretime.runs.folder import RunFolder
@@ -88,9 +89,9 @@ def test_rules_of_the_past_forecast_better_than_chance_and_than_one_family(
 def test_a_day_after_the_last_one_is_answered_and_its_reasons_add_up(explainer: Explainer, world: Graph, time: str):
     for row in (0, 5, 9):
         question = asked(world, row, time)
-        answers = explainer.predictor.complete(**question, top=3)
+        answers = explainer.predictor.predict(**question, top=3)
         assert [answer.rank for answer in answers] == [1, 2, 3]
-        assert all(answer.known is None and answer.confidence is not None for answer in answers)
+        assert all(answer.already_known is None and answer.confidence is not None for answer in answers)
         explanation = explainer.explain(**question, competitor=answers[1].name)
         assert explanation.answer == answers[0].name
         assert explanation.question["time"] == time
@@ -106,9 +107,9 @@ def test_every_piece_but_the_time_is_asked_for_beyond_the_timeline(explainer: Ex
     fact["object"] = world.entities.name(world.test.object[0])
     for slot in ("subject", "predicate", "object"):
         question = Question(**{**fact, slot: None})
-        assert predictor.complete_many([question], top=2)[0]
+        assert predictor.predict_many([question], top=2)[0]
         assert explainer.explain(**fact, slot=slot).answer == fact[slot]
-    times = predictor.complete(**{**fact, "time": None}, top=10_000)
+    times = predictor.predict(**{**fact, "time": None}, top=10_000)
     assert {answer.name for answer in times} == {world.timeline.label(step) for step in range(len(world.timeline))}
     with pytest.raises(QuestionError, match="is not on the timeline"):
         explainer.explain(**fact, slot="time")
@@ -116,7 +117,7 @@ def test_every_piece_but_the_time_is_asked_for_beyond_the_timeline(explainer: Ex
 
 def test_distance_matters_and_the_far_future_is_not_the_last_day(explainer: Explainer, world: Graph):
     near, far = (
-        scores(explainer.predictor.complete(**asked(world, 0, time), top=10_000)) for time in (LATER[0], LATER[-1])
+        scores(explainer.predictor.predict(**asked(world, 0, time), top=10_000)) for time in (LATER[0], LATER[-1])
     )
     assert near.keys() == far.keys()
     assert near != far
@@ -149,7 +150,7 @@ def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Expla
     later = Explainer(Predictor(replace(predictor.scorer, model=with_later), longer, predictor.temperatures))
     for row in (0, 3):
         question = asked(world, row, time)
-        assert scores(later.predictor.complete(**question)) == scores(predictor.complete(**question))
+        assert scores(later.predictor.predict(**question)) == scores(predictor.predict(**question))
         before, after = (
             [(reason.contribution, reason.events) for reason in one.explain(**question, top=0).reasons]
             for one in (explainer, later)
@@ -162,7 +163,7 @@ def test_to_embeddings_a_later_day_is_the_last_one_and_to_the_evidence_it_is_not
     assert isinstance(predictor.model, WithEvidence)
     last, later = world.timeline.label(len(world.timeline) - 1), LATER[2]
     at_last, at_later = (
-        {answer.name: answer.terms for answer in predictor.complete(**asked(world, 0, time), top=10_000)}
+        {answer.name: answer.terms for answer in predictor.predict(**asked(world, 0, time), top=10_000)}
         for time in (last, later)
     )
     assert all(at_later[name]["event"] == terms["event"] for name, terms in at_last.items())
@@ -178,8 +179,8 @@ def test_to_embeddings_a_later_day_is_the_last_one_and_to_the_evidence_it_is_not
 def test_questions_of_many_times_are_answered_together(explainer: Explainer, world: Graph):
     first, last = world.timeline.label(0), world.timeline.label(len(world.timeline) - 1)
     questions = [Question(**asked(world, 1, time)) for time in (first, last, *LATER)]
-    together = explainer.predictor.complete_many(questions, top=3)
-    assert together == [explainer.predictor.complete_many([question], top=3)[0] for question in questions]
+    together = explainer.predictor.predict_many(questions, top=3)
+    assert together == [explainer.predictor.predict_many([question], top=3)[0] for question in questions]
 
 
 @pytest.mark.parametrize("run", ["small_run", "evidence_run"])
@@ -188,7 +189,7 @@ def test_a_run_that_may_see_the_future_refuses_a_later_day(run: str, request: py
     question = asked(predictor.graph, 0, "2031-01-01")
     assert not predictor.forecasts
     with pytest.raises(QuestionError, match=r"'2031-01-01' is not on the timeline, .*trained with --past-only"):
-        predictor.complete(**question)
+        predictor.predict(**question)
     with pytest.raises(QuestionError, match="trained with --past-only"):
         Explainer(predictor).explain(**question)
 
@@ -196,7 +197,7 @@ def test_a_run_that_may_see_the_future_refuses_a_later_day(run: str, request: py
 def test_a_day_before_the_first_is_refused_by_a_forecasting_run_too(explainer: Explainer, world: Graph):
     assert explainer.predictor.forecasts
     with pytest.raises(QuestionError, match=r"'1999-01-01' is not on the timeline, .*; ask for a time between these$"):
-        explainer.predictor.complete(**asked(world, 0, "1999-01-01"))
+        explainer.predictor.predict(**asked(world, 0, "1999-01-01"))
 
 
 def test_a_regular_timeline_goes_on_after_its_last_step():

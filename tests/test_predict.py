@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from foretime import Graph, Predictor
+from foretime import Answer, Graph, Question
 from foretime.config import Config, ModelConfig, override
 from foretime.data.facts import UNKNOWN, inverse
 from foretime.data.graph import read_graph
 from foretime.errors import Interrupted, QuestionError, RunError
-from foretime.inference.predictor import SPLITS, Answer, Question
+from foretime.inference.predictor import SPLITS, Predictor
 from foretime.models import Queries, build_model
 from foretime.reranker.scorer import Scorer
 from foretime.runs.folder import RunFolder
@@ -122,7 +122,7 @@ def some_rows(graph: Graph) -> list[Row]:
 def assert_brute_force(predictor: Predictor, slot: str) -> None:
     graph = predictor.graph
     for row in some_rows(graph):
-        answers = predictor.complete_many([ask(graph, row, slot)], top=EVERYTHING)[0]
+        answers = predictor.predict_many([ask(graph, row, slot)], top=EVERYTHING)[0]
         assert sorted(answer.name for answer in answers) == sorted(candidates(graph, slot))
         found = {answer.name: answer.score for answer in answers}
         wanted = {
@@ -147,7 +147,7 @@ def test_with_two_ends_the_score_is_their_mean_and_with_one_known_end_that_of_it
 def test_the_terms_of_an_answer_add_up_to_its_score(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
     for row in some_rows(predictor.graph):
-        for answer in predictor.complete_many([ask(predictor.graph, row, slot)], top=7)[0]:
+        for answer in predictor.predict_many([ask(predictor.graph, row, slot)], top=7)[0]:
             assert set(answer.terms) == {"event", "commonsense"}
             assert sum(answer.terms.values()) == pytest.approx(answer.score, abs=1e-5)
 
@@ -160,7 +160,7 @@ def test_asking_for_the_subject_is_asking_the_inverse_predicate_for_the_object(p
     with torch.inference_mode():
         scores = predictor.model.score_objects(query)[0]
     best = [graph.entities.name(i) for i in scores.argsort(descending=True).tolist()]
-    answers = predictor.complete(predicate=row[1], object=row[2], time=graph.timeline.label(row[3]), top=EVERYTHING)
+    answers = predictor.predict(predicate=row[1], object=row[2], time=graph.timeline.label(row[3]), top=EVERYTHING)
     assert [answer.name for answer in answers] == best
 
 
@@ -186,10 +186,10 @@ def test_known_answers_are_marked_with_their_split_and_settled_ones_have_no_conf
     predictor: Predictor = request.getfixturevalue(graph)
     data = predictor.graph
     for row in (row_of(data, split, 1) for split in SPLITS):
-        answers = predictor.complete_many([ask(data, row, slot)], top=25)[0]
+        answers = predictor.predict_many([ask(data, row, slot)], top=25)[0]
         for answer in answers:
-            assert answer.known == known_split(data, fill(data, row, slot, answer.name), slot)
-            assert (answer.confidence is None) == (answer.known in ("train", "valid"))
+            assert answer.already_known == known_split(data, fill(data, row, slot, answer.name), slot)
+            assert (answer.confidence is None) == (answer.already_known in ("train", "valid"))
 
 
 def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path: Path):
@@ -200,7 +200,7 @@ def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path:
     predictor = Predictor(Scorer(model), graph, dict.fromkeys(SLOTS, 1.0))
 
     def known(**slots: str) -> set[str]:
-        return {answer.name for answer in predictor.complete(**slots) if answer.known}
+        return {answer.name for answer in predictor.predict(**slots) if answer.already_known}
 
     assert known(subject="ann", predicate="heads", time="2000") == {"bank"}
     assert known(subject="ann", predicate="heads", time="1993") == {"bank", "club"}
@@ -213,7 +213,7 @@ def test_hidden_answers_are_those_of_train_and_valid(predictor: Predictor, slot:
     graph = predictor.graph
     question = ask(graph, row_of(graph, "train", 0), slot)
     (marked,), (hidden,) = (
-        predictor.complete_many([question], top=EVERYTHING, known=known) for known in ("mark", "hide")
+        predictor.predict_many([question], top=EVERYTHING, already_known=known) for known in ("mark", "hide")
     )
     left = [answer for answer in marked if answer.confidence is not None]
     assert len(left) < len(marked)
@@ -227,15 +227,15 @@ def test_hidden_answers_are_those_of_train_and_valid(predictor: Predictor, slot:
 def test_the_confidences_of_all_answers_that_are_not_settled_sum_to_one(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
     for row in some_rows(predictor.graph):
-        answers = predictor.complete_many([ask(predictor.graph, row, slot)], top=EVERYTHING)[0]
+        answers = predictor.predict_many([ask(predictor.graph, row, slot)], top=EVERYTHING)[0]
         confidences = [answer.confidence for answer in answers if answer.confidence is not None]
         assert sum(confidences) == pytest.approx(1.0 if confidences else 0.0, abs=1e-4)
-        assert confidences or all(answer.known for answer in answers)
+        assert confidences or all(answer.already_known for answer in answers)
         assert confidences == sorted(confidences, reverse=True)
 
 
 def test_confidence_is_the_softmax_of_the_scores_over_the_temperature(intervals: Predictor):
-    answers = intervals.complete_many([ask(intervals.graph, row_of(intervals.graph, "test", 0), "object")], 99)[0]
+    answers = intervals.predict_many([ask(intervals.graph, row_of(intervals.graph, "test", 0), "object")], 99)[0]
     left = [answer for answer in answers if answer.confidence is not None]
     weights = [math.exp(answer.score / 0.7) for answer in left]
     wanted = [weight / sum(weights) for weight in weights]
@@ -244,7 +244,7 @@ def test_confidence_is_the_softmax_of_the_scores_over_the_temperature(intervals:
 
 @pytest.mark.parametrize("slot", SLOTS)
 def test_answers_come_in_the_order_of_their_scores(predictor: Predictor, slot: str):
-    answers = predictor.complete_many([ask(predictor.graph, row_of(predictor.graph, "test", 1), slot)], 5)[0]
+    answers = predictor.predict_many([ask(predictor.graph, row_of(predictor.graph, "test", 1), slot)], 5)[0]
     assert [answer.rank for answer in answers] == list(range(1, len(answers) + 1))
     assert [answer.score for answer in answers] == sorted((answer.score for answer in answers), reverse=True)
     assert len(answers) == min(5, len(candidates(predictor.graph, slot)))
@@ -255,10 +255,10 @@ def test_answers_come_in_the_order_of_their_scores(predictor: Predictor, slot: s
 def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
     asked = ask(predictor.graph, row_of(predictor.graph, "train", 0), slot)
-    every = predictor.complete_many([asked], top=EVERYTHING)[0]
+    every = predictor.predict_many([asked], top=EVERYTHING)[0]
     for answer in (every[0], every[len(every) // 2], every[-1]):
         placed = predictor.place(asked, answer.name)
-        assert (placed.rank, placed.name, placed.known) == (answer.rank, answer.name, answer.known)
+        assert (placed.rank, placed.name, placed.already_known) == (answer.rank, answer.name, answer.already_known)
         assert placed.score == pytest.approx(answer.score, abs=1e-5)
         assert placed.confidence == pytest.approx(answer.confidence, abs=1e-6)
         assert placed.terms == pytest.approx(answer.terms, abs=1e-5)
@@ -269,30 +269,32 @@ def test_equal_answers_are_placed_in_the_order_in_which_they_are_listed(predicto
     equal = SimpleNamespace(score=lambda facts: torch.ones(len(facts), entities), stages=None)
     monkeypatch.setattr(predictor, "scorer", equal)
     asked = ask(predictor.graph, row_of(predictor.graph, "train", 0), "object")
-    names = [answer.name for answer in predictor.complete_many([asked], top=EVERYTHING)[0]]
+    names = [answer.name for answer in predictor.predict_many([asked], top=EVERYTHING)[0]]
     assert [predictor.place(asked, name).rank for name in names] == list(range(1, len(names) + 1))
 
 
 def test_many_questions_are_answered_as_each_one_alone(predictor: Predictor):
     graph = predictor.graph
     questions = [ask(graph, row_of(graph, "test", i), SLOTS[i % 4]) for i in range(20)]
-    together = predictor.complete_many(questions, top=4)
+    together = predictor.predict_many(questions, top=4)
     assert len(together) == len(questions)
     for question, found in zip(questions, together, strict=True):
-        alone = predictor.complete_many([question], top=4)[0]
-        assert [(answer.name, answer.known) for answer in found] == [(answer.name, answer.known) for answer in alone]
+        alone = predictor.predict_many([question], top=4)[0]
+        assert [(answer.name, answer.already_known) for answer in found] == [
+            (answer.name, answer.already_known) for answer in alone
+        ]
         assert [answer.score for answer in found] == pytest.approx([answer.score for answer in alone], abs=1e-5)
 
 
 def test_no_questions_have_no_answers(predictor: Predictor):
-    assert predictor.complete_many([]) == []
+    assert predictor.predict_many([]) == []
 
 
 def test_an_answer_is_a_value_that_json_can_hold(predictor: Predictor):
-    answer = predictor.complete(subject="state 1", predicate="praises", time="2020-03-01", top=1)[0]
+    answer = predictor.predict(subject="state 1", predicate="praises", time="2020-03-01", top=1)[0]
     values = answer.to_dict()
     assert Answer(**values) == answer
-    assert list(values) == ["rank", "name", "score", "confidence", "known", "terms"]
+    assert list(values) == ["rank", "name", "score", "confidence", "already_known", "terms"]
     with pytest.raises(dataclasses.FrozenInstanceError):
         answer.rank = 2
 
@@ -324,12 +326,12 @@ NEVER = r"'2031-01-01' is not on the timeline, 2020-01-02 to 2020-10-26; ask for
         (FULL | {"object": None, "time": "2020-03"}, "'2020-03' is precise to the month only; write a day"),
         (FULL | {"object": None, "start": "2020-03-01"}, "give either a time, or a start and an end, not both"),
         (FULL | {"object": None, "top": 0}, "top is 0; ask for at least 1 answer"),
-        (FULL | {"object": None, "known": "hid"}, "known is 'hid'; it may be 'mark' or 'hide'"),
+        (FULL | {"object": None, "already_known": "hid"}, "already_known is 'hid'; it may be 'mark' or 'hide'"),
     ],
 )
 def test_a_question_that_cannot_be_answered_says_why(predictor: Predictor, slots: dict, message: str):
     with pytest.raises(QuestionError, match=message):
-        predictor.complete(**slots)
+        predictor.predict(**slots)
 
 
 def test_check_finds_the_same_fault_without_an_answer(predictor: Predictor):
@@ -345,7 +347,7 @@ def test_an_unfinished_run_answers_with_confidence_that_is_not_calibrated(
         train(small_graph, small_config, tmp_path / "run", StopAfter(0))
     predictor = Predictor.open(tmp_path / "run")
     assert set(predictor.temperatures.values()) == {1.0}
-    answers = predictor.complete(subject="state 1", predicate="praises", time="2020-03-01", top=3)
+    answers = predictor.predict(subject="state 1", predicate="praises", time="2020-03-01", top=3)
     assert len(answers) == 3
 
 
@@ -387,6 +389,6 @@ def test_a_model_without_time_answers_every_piece_too(small_graph: Graph, small_
     predictor = Predictor.open(train(small_graph, config, tmp_path / "run"))
     row = row_of(small_graph, "test", 0)
     for slot in SLOTS:
-        answers = predictor.complete_many([ask(small_graph, row, slot)], top=2)[0]
+        answers = predictor.predict_many([ask(small_graph, row, slot)], top=2)[0]
         assert len(answers) == 2
         assert list(answers[0].terms) == ["static"]

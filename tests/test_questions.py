@@ -9,11 +9,11 @@ import pyarrow.parquet
 import pytest
 import torch
 
-from foretime import Predictor
+from foretime import Question
 from foretime.config import ModelConfig
 from foretime.data.graph import read_graph
 from foretime.errors import QuestionError
-from foretime.inference.predictor import Question
+from foretime.inference.predictor import Predictor
 from foretime.inference.questions import ANSWER_FIELDS, answer_file, read_questions
 from foretime.models import build_model
 from foretime.reranker.scorer import Scorer
@@ -90,11 +90,19 @@ def test_every_format_holds_the_same_answers(predictor: Predictor, tmp_path: Pat
     rows = read_answers(out.rename(out.with_suffix(suffix.lower())))
     assert [list(row) for row in rows] == [list(ANSWER_FIELDS)] * 12
     wanted = [
-        (question.subject, question.time, answer.rank, answer.name, answer.known, answer.score, answer.confidence)
-        for question, answers in zip(QUESTIONS, predictor.complete_many(QUESTIONS, 3), strict=True)
+        (
+            question.subject,
+            question.time,
+            answer.rank,
+            answer.name,
+            answer.already_known,
+            answer.score,
+            answer.confidence,
+        )
+        for question, answers in zip(QUESTIONS, predictor.predict_many(QUESTIONS, 3), strict=True)
         for answer in answers
     ]
-    keys = ("subject", "time", "rank", "answer", "known", "score", "confidence")
+    keys = ("subject", "time", "rank", "answer", "already_known", "score", "confidence")
     assert [tuple(row[key] for key in keys) for row in rows] == wanted
 
 
@@ -103,13 +111,13 @@ def test_a_column_of_parquet_without_any_value_still_has_a_type(predictor: Predi
     kinds = {field.name: str(field.type) for field in pyarrow.parquet.read_schema(tmp_path / "a.parquet")}
     assert list(kinds) == list(ANSWER_FIELDS)
     assert kinds["confidence"] == kinds["score"] == "double"
-    assert kinds["start"] == kinds["known"] == "string"
+    assert kinds["start"] == kinds["already_known"] == "string"
 
 
 def test_known_answers_can_be_hidden(predictor: Predictor, tmp_path: Path):
     out = tmp_path / "answers.jsonl"
     answer_file(predictor, write(tmp_path, "q.tsv", TSV), out, 1000, "hide")
-    assert {row["known"] for row in read_answers(out)} <= {None, "test"}
+    assert {row["already_known"] for row in read_answers(out)} <= {None, "test"}
 
 
 def test_all_wrong_questions_are_reported_together_with_their_lines(predictor: Predictor, tmp_path: Path):
@@ -142,10 +150,10 @@ def test_more_than_twenty_wrong_lines_are_counted(predictor: Predictor, tmp_path
     [
         ("q.tsv", "subject\tpredicate\twhen\na\tb\tc\n", r"q\.tsv:1: unknown column 'when'; the columns are subject, "),
         ("q.jsonl", '{"subjekt": "a"}', r"q\.jsonl:1: unknown column 'subjekt'; the columns are subject, predicate"),
-        ("q.tsv", "subject\tsubject\ttime\na\tb\tc\n", r"q\.tsv:1: the column 'subject' stands there twice; leave one"),
+        ("q.tsv", "subject\tsubject\ttime\na\tb\tc\n", r"q\.tsv:1: the column 'subject' is there twice; leave one"),
         ("q.tsv", "subject\tpredicate\ttime\na\tb\n", r"q\.tsv:2: expected 3 fields as in the header, found 2"),
         ("q.csv", "subject,predicate,time\na,b,c,d\n", r"q\.csv:2: expected 3 fields as in the header, found 4"),
-        ("q.csv", f"subject,predicate,time\n{'a' * 200_000},b,c\n", r"q\.csv:2: not a table: field larger than .*mend"),
+        ("q.csv", f"subject,predicate,time\n{'a' * 200_000},b,c\n", r"q\.csv:2: not a table: field larger than .*fix"),
         ("q.jsonl", '{"subject": "a"}\n{"subject": \n', r"q\.jsonl:2: not valid JSON: "),
         ("q.jsonl", '["a", "b"]', r"q\.jsonl:1: expected a JSON object with some of the keys subject, predicate"),
         ("q.tsv", "state 1\tpraises\t\t2020-03-01\n", r"q\.tsv:1: the first line must name the columns, some of subj"),

@@ -145,7 +145,7 @@ def test_predict_asks_for_every_slot(foretime, small_run: Path):
         answers = json.loads(outcome.out)
         assert len(answers) == 2
         assert all(answer["name"].startswith(wanted) for answer in answers)
-        assert all(answer["known"] in (None, "test") for answer in answers)
+        assert all(answer["already_known"] in (None, "test") for answer in answers)
 
 
 def test_a_model_without_time_says_so_when_it_is_asked_when(foretime, events: Path, tmp_path: Path, quick):

@@ -120,10 +120,10 @@ def test_a_file_of_answers_may_have_reasons(foretime, evidence_run: Path, fact, 
         outcome = foretime("predict", evidence_run, "--questions", questions, "--out", out, "-n", 2, "--why", 2)
         assert outcome.code == 0, outcome.err
         rows[suffix] = read_rows(out)
-    found = [row.pop("why") for row in rows["jsonl"]]
+    found = [row.pop("reasons") for row in rows["jsonl"]]
     assert [len(reasons) for reasons in found] == [2, 2, 2, 2]
     for suffix in ("csv", "tsv", "parquet"):
-        texts = [row["why"].split(" | ") for row in rows[suffix]]
+        texts = [row["reasons"].split(" | ") for row in rows[suffix]]
         sentences = [[text.split(" ", 1)[1] for text in reasons] for reasons in texts]
         assert sentences == [[reason["sentence"] for reason in reasons] for reasons in found]
 

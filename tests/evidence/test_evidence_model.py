@@ -9,14 +9,13 @@ from evidence_graphs import DENSE, ENTITIES, PREDICATES, Floats, all_questions, 
 from evidence_oracle import Question
 from torch import Tensor
 
-from foretime.api import train
+from foretime import train
 from foretime.config import EvidenceConfig, ModelConfig
 from foretime.data.facts import inverse
 from foretime.data.graph import Graph
 from foretime.evidence.families import FEATURES, RULED, Reach
 from foretime.evidence.grounds import Grounds, grounds_of
 from foretime.evidence.module import ROWS_AT_ONCE, EvidenceComponent, WithEvidence
-from foretime.inference.predictor import Predictor
 from foretime.models import Queries, Rules, Sizes, build_model
 from foretime.training.trainer import new_model
 
@@ -183,19 +182,19 @@ def test_rules_alone_train_and_rank_far_better_than_chance(small_graph: Graph, t
         "training.valid_every": 2,
         "training.threads": 1,
     }
-    run = train(small_graph, tmp_path / "run", settings=settings)
-    report = run.report()
+    run = train(small_graph, folder=tmp_path / "run", settings=settings)
+    report = run.report
     chance = float(np.mean(1 / np.arange(1, len(small_graph.entities) + 1)))  # all candidates in any order
-    assert run.config().evidence.use
+    assert run.config.evidence.use
     assert report["test"]["all"]["mrr"] > 2 * chance
-    losses = [line["evidence_loss"] for line in run.trace()]
+    losses = [line["evidence_loss"] for line in run.history]
     assert losses[-1] < losses[0]
-    model = Predictor.open(run).model
+    model = run.predictor.model
     assert isinstance(model, WithEvidence)
     assert model.evidence.weights.numel() == report["parameters"]
     assert model.evidence.weights.any()
-    again = train(small_graph, tmp_path / "again", settings=settings)
-    assert torch.equal(Predictor.open(again).model.state_dict()["evidence.weights"], model.evidence.weights)
+    again = train(small_graph, folder=tmp_path / "again", settings=settings)
+    assert torch.equal(again.predictor.model.state_dict()["evidence.weights"], model.evidence.weights)
 
 
 def test_evidence_trains_beside_embeddings(small_graph: Graph, tmp_path: Path) -> None:
@@ -208,9 +207,9 @@ def test_evidence_trains_beside_embeddings(small_graph: Graph, tmp_path: Path) -
         "training.batch_size": 100,
         "training.threads": 1,
     }
-    run = train(small_graph, tmp_path / "run", settings=settings)
-    fresh = new_model(run.config(), small_graph, run.rules(small_graph)).state_dict()
-    trained = Predictor.open(run).model.state_dict()
+    run = train(small_graph, folder=tmp_path / "run", settings=settings)
+    fresh = new_model(run.config, small_graph, run.rules).state_dict()
+    trained = run.predictor.model.state_dict()
     assert {"base.entities", "evidence.weights"} <= trained.keys() == fresh.keys()
     assert all(not torch.equal(trained[name], fresh[name]) for name in trained)
-    assert run.trace()[-1]["evidence_l2"] > 0
+    assert list(run.history)[-1]["evidence_l2"] > 0

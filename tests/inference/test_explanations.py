@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from foretime import Explainer, Predictor
 from foretime.config import Config, EvidenceConfig, ModelConfig
 from foretime.data.facts import UNKNOWN, Facts
 from foretime.data.graph import Graph, read_graph
@@ -20,9 +19,10 @@ from foretime.evidence.counting import count_pair_rule
 from foretime.evidence.grounds import grounds_of
 from foretime.evidence.index import evidence_index
 from foretime.evidence.module import WithEvidence
-from foretime.inference.explainer import NO_EVIDENCE
-from foretime.inference.explanation.explanation import Comparison, Explanation
-from foretime.inference.predictor import Answer, Question
+from foretime.inference.answers import Answer, Question
+from foretime.inference.explainer import NO_EVIDENCE, Explainer
+from foretime.inference.explanation.explanation import AnswerComparison, Explanation
+from foretime.inference.predictor import Predictor
 from foretime.models import build_model
 from foretime.reranker.scorer import Scorer
 from foretime.training.trainer import sizes_of
@@ -90,8 +90,8 @@ def assert_adds_up(explanation: Explanation, answer: Answer) -> None:
         assert reason.contribution == math.fsum(part.contribution for part in reason.parts)
     assert explanation.terms == pytest.approx(answer.terms, abs=1e-4)
     assert explanation.score == pytest.approx(answer.score, abs=1e-4)
-    place = (explanation.rank, explanation.confidence, explanation.known)
-    assert place == (answer.rank, answer.confidence, answer.known)
+    place = (explanation.rank, explanation.confidence, explanation.already_known)
+    assert place == (answer.rank, answer.confidence, answer.already_known)
 
 
 @pytest.mark.parametrize("slot", SLOTS)
@@ -102,7 +102,7 @@ def test_reasons_add_up_to_terms_and_terms_to_the_score_of_the_predictor(request
         if slot == "time" and "time" not in fact:
             continue
         question = Question(**{name: value for name, value in fact.items() if name != slot})
-        answers = explainer.predictor.complete_many([question], top=10_000)[0]
+        answers = explainer.predictor.predict_many([question], top=10_000)[0]
         answer = next(answer for answer in answers if answer.name == fact[slot])
         explanation = explainer.explain(slot=slot, **fact)
         assert (explanation.question, explanation.answer, explanation.slot) == (fact, fact[slot], slot)
@@ -130,7 +130,7 @@ def test_with_two_ends_every_part_says_which_and_counts_by_half(intervals: Expla
     assert any(len({part.end for part in reason.parts}) == 2 for explanation in two for reason in explanation.reasons)
 
 
-def test_events_before_are_causes_those_of_the_same_step_companions_those_after_effects(explainer: Explainer):
+def test_events_are_marked_as_before_at_the_same_time_and_after(explainer: Explainer):
     timeline, marks = explainer.predictor.graph.timeline, set()
     for fact in some_facts(explainer.predictor.graph):
         asked = timeline.step(fact["time"])
@@ -138,14 +138,14 @@ def test_events_before_are_causes_those_of_the_same_step_companions_those_after_
             assert reason.events
             for event in reason.events:
                 step = timeline.step(event.time)
-                assert event.mark == ("cause" if step < asked else "effect" if step > asked else "companion")
+                assert event.mark == ("before" if step < asked else "after" if step > asked else "same time")
                 marks.add(event.mark)
-    assert marks == {"cause", "companion", "effect"}
+    assert marks == {"before", "same time", "after"}
 
 
-def test_where_only_the_past_counts_there_are_only_causes(forecasts: Explainer):
+def test_where_only_the_past_counts_all_events_are_before(forecasts: Explainer):
     explanations = [forecasts.explain(**fact) for fact in some_facts(forecasts.predictor.graph)]
-    assert {event.mark for one in explanations for reason in one.reasons for event in reason.events} == {"cause"}
+    assert {event.mark for one in explanations for reason in one.reasons for event in reason.events} == {"before"}
 
 
 def test_every_grounding_is_a_training_event_and_never_the_fact_itself(explainer: Explainer):
@@ -183,7 +183,10 @@ def test_a_path_names_both_its_events_and_its_rule(explainer: Explainer):
         assert {second.subject, second.object} == {middle, fact["object"]}
         assert reason.rule.startswith(f"{fact['predicate']}(x, y) <= {first.predicate}(")
         assert f" ∧ {second.predicate}(" in reason.rule
-        assert f"{first.subject} → {first.object}, {first.time} and «{second.predicate}»" in reason.sentence
+        assert reason.sentence.startswith(f"via {middle}: the farther event ")
+        assert (
+            f'({first.subject} "{first.predicate}" {first.object}, {first.time}; {second.subject} "' in reason.sentence
+        )
 
 
 def test_sentences_and_rules_say_what_happened(explainer: Explainer):
@@ -191,8 +194,9 @@ def test_sentences_and_rules_say_what_happened(explainer: Explainer):
     for reason in explainer.explain(**fact).reasons:
         event = reason.events[0]
         if reason.kind == "pair":
-            assert reason.sentence.startswith(f"«{event.predicate}» between the same two")
-            assert reason.sentence.endswith(f": {event.subject} → {event.object}, {event.time}")
+            assert reason.title.startswith(f'"{event.predicate}" between the two')
+            assert reason.sentence.startswith(f'{event.subject} "{event.predicate}" {event.object}: ')
+            assert reason.sentence.endswith(f"({'nearest ' if reason.groundings > 1 else ''}{event.time})")
             assert {event.subject, event.object} == {fact["subject"], fact["object"]}
             assert reason.rule.startswith(f"{fact['predicate']}(")
             assert f"<= {event.predicate}(x, y" in reason.rule
@@ -234,8 +238,8 @@ def test_if_a_piece_is_left_out_the_best_answer_is_explained(explainer: Explaine
     graph = explainer.predictor.graph
     fact = {name: value for name, value in slots_of(graph, "test", 0).items() if name != slot}
     for known in ("mark", "hide"):
-        best = explainer.predictor.complete(top=1, known=known, **fact)[0]
-        explanation = explainer.explain(known=known, **fact)
+        best = explainer.predictor.predict(top=1, already_known=known, **fact)[0]
+        explanation = explainer.explain(already_known=known, **fact)
         assert (explanation.slot, explanation.answer, explanation.rank) == (slot, best.name, 1)
         assert_adds_up(explanation, best)
 
@@ -249,7 +253,7 @@ def test_the_differences_to_a_rival_add_up(request, graph: str):
         explanation = explainer.explain(competitor=competitor, **fact)
         assert explanation.competitor is not None
         assert explanation.competitor.answer == competitor
-        comparison = Comparison(explanation, explanation.competitor)
+        comparison = AnswerComparison(explanation, explanation.competitor)
         difference = explanation.score - explanation.competitor.score
         terms = {term.name: term.difference for term in comparison.terms}
         assert comparison.difference == pytest.approx(difference, abs=1e-12)
@@ -264,7 +268,7 @@ def test_the_differences_to_a_rival_add_up(request, graph: str):
 def test_every_piece_can_have_a_competitor(explainer: Explainer, slot: str):
     fact = slots_of(explainer.predictor.graph, "test", 1)
     question = Question(**{name: value for name, value in fact.items() if name != slot})
-    other = next(a for a in explainer.predictor.complete_many([question], 3)[0] if a.name != fact[slot])
+    other = next(a for a in explainer.predictor.predict_many([question], 3)[0] if a.name != fact[slot])
     explanation = explainer.explain(slot=slot, competitor=other.name, **fact)
     assert explanation.competitor is not None
     assert_adds_up(explanation.competitor, other)
@@ -283,7 +287,7 @@ def test_a_run_without_evidence_explains_by_its_terms_and_says_how_to_have_more(
 
 def test_the_reasons_for_an_answer_are_the_first_of_its_explanation(explainer: Explainer):
     question = Question(**{k: v for k, v in slots_of(explainer.predictor.graph, "test", 2).items() if k != "object"})
-    for answer in explainer.predictor.complete_many([question], 4)[0]:
+    for answer in explainer.predictor.predict_many([question], 4)[0]:
         found = explainer.reasons_for(question, answer, 2)
         assert found == list(explainer.explain_answer(question, answer, top=0).reasons[:2])
 

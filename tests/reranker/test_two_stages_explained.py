@@ -5,14 +5,13 @@ import math
 import pytest
 from staged_runs import Staged, interval_graph
 
-from foretime import Explainer
 from foretime.cli import tables
 from foretime.config import Config, override
 from foretime.errors import ForetimeError
-from foretime.evaluation import evaluations_in
-from foretime.inference.explanation.explanation import Comparison
-from foretime.inference.explanation.layout import lay_out, lay_out_comparison
-from foretime.inference.predictor import Question
+from foretime.inference.answers import Question
+from foretime.inference.explainer import SHARED_NEIGHBOURS, Explainer
+from foretime.inference.explanation.explanation import AnswerComparison
+from foretime.inference.explanation.layout import lay_out
 from foretime.runs.life import train
 
 
@@ -36,58 +35,50 @@ def facts_of(explainer: Explainer, count: int = 4) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("slot", ["subject", "object"])
-def test_base_and_columns_add_up_to_the_score_of_every_answer_on_the_shortlist(explainer: Explainer, slot: str):
-    behind = 0
+def test_base_and_features_add_up_to_the_score_of_every_answer_on_the_shortlist(explainer: Explainer, slot: str):
+    outside = 0
     for fact in facts_of(explainer):
         question = Question(**{name: value for name, value in fact.items() if name != slot})
-        for answer in explainer.predictor.complete_many([question], top=1000)[0]:
+        for answer in explainer.predictor.predict_many([question], top=1000)[0]:
             found = explainer.explain_answer(question, answer, top=0)
-            first = found.first_stage
-            assert first is not None
-            assert first.shortlist == 5
-            assert "reranker" not in found.terms
+            place = found.base_place
+            assert place is not None
+            assert place.shortlist == 5
             terms = {name: term for name, term in answer.terms.items() if name != "reranker"}
             assert found.terms == pytest.approx(terms, abs=1e-4)
-            if found.second_stage is None:
-                behind += 1
-                assert not first.listed
+            if found.reranker is None:
+                outside += 1
+                assert not place.listed
                 assert answer.rank > 5
-                assert "behind the shortlist of the best 5" in found.to_text()
-                assert found.score == found.first_stage_score == math.fsum(found.terms.values())
+                assert "not on the shortlist of the best 5" in found.to_text()
+                assert found.score == found.base_score == math.fsum(found.terms.values())
                 continue
-            parts = [found.second_stage_base, *(column.contribution for column in found.second_stage)]
-            assert first.listed
-            assert (first.place is None) == (answer.known == "train")
-            assert found.score == found.second_stage_score == math.fsum(parts)
-            assert found.score == pytest.approx(answer.score, abs=1e-4)
-            position = next(column.value for column in found.second_stage if column.column == "position")
-            assert first.place in (None, position + 1)
-            layout = lay_out(found, 3)
-            assert layout.second_stage is not None
-            shown = sum(line.units for line in layout.second_stage.columns)
-            assert layout.score == layout.second_stage.base + shown + layout.second_stage.others.units
-            assert layout.first_stage == sum(term.units for term in layout.terms)
-    assert behind > 0
+            assert place.listed
+            assert (place.place is None) == (answer.already_known == "train")
+            assert found.score == found.reranker.score == pytest.approx(answer.score, abs=1e-4)
+            position = next(one.value for one in found.reranker.contributions if one.feature == "position")
+            assert place.place in (None, position + 1)
+            section = lay_out(found, 3)[0].sections[0]
+            assert section.total == sum(item.units for item in section.items)
+    assert outside > 0
 
 
 def test_differences_of_two_answers_on_the_shortlist_add_up_to_that_of_their_scores(explainer: Explainer):
     compared = 0
     for fact in facts_of(explainer):
-        best = explainer.predictor.complete_many([Question(**{**fact, "object": None})], top=3)[0]
+        best = explainer.predictor.predict_many([Question(**{**fact, "object": None})], top=3)[0]
         competitor = next(answer.name for answer in best if answer.name != fact["object"])
         explanation = explainer.explain(competitor=competitor, **fact)
         assert explanation.competitor is not None
-        comparison = Comparison(explanation, explanation.competitor)
-        layout = lay_out_comparison(comparison, 4)
-        if comparison.staged:
+        comparison = AnswerComparison(explanation, explanation.competitor)
+        if comparison.reranked:
             compared += 1
             difference = explanation.score - explanation.competitor.score
             assert comparison.difference == pytest.approx(difference, abs=1e-12)
-            total = math.fsum(column.difference for column in comparison.second_stage)
+            total = math.fsum(one.difference for one in comparison.reranker)
             assert total == pytest.approx(difference, abs=1e-12)
-            shown = sum(line.units for line in layout.second_stage) + layout.second_stage_others.units
-            assert shown == layout.score.units
-        assert layout.first_stage.units == sum(term.units for term in layout.terms)
+            section = lay_out(explanation, 4)[0].sections[0]
+            assert section.total == sum(item.units for item in section.items)
     assert compared > 0
 
 
@@ -100,37 +91,38 @@ def spans(request, staged_config: Config, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.parametrize("slot", ["subject", "object"])
-def test_the_company_that_is_named_weighs_what_the_second_stage_says(spans: Explainer, slot: str):
+def test_the_shared_neighbours_that_are_named_weigh_what_the_reranker_says(spans: Explainer, slot: str):
     paths = 0
     given = "subject" if slot == "object" else "object"
     for name, predicate in (("land 1", "heads"), ("land 2", "joins"), ("land 4", "joins")):
         question = Question(**{given: name}, predicate=predicate, start="2003", end="2007")
-        for answer in spans.predictor.complete_many([question], top=6)[0]:
+        for answer in spans.predictor.predict_many([question], top=6)[0]:
             found = spans.explain_answer(question, answer)
-            if found.second_stage is None:
+            if found.reranker is None:
                 continue
-            assert found.company is not None
-            columns = {column.column: column.value for column in found.second_stage}
-            assert found.company.weight == pytest.approx(columns["company"], rel=1e-5)
-            assert found.company.told == columns["company"]
-            for peer in found.company.peers:
-                first, _, last = peer.events[:3]
-                assert {first.subject, first.object} == {name, peer.third}
-                ends = (peer.name, answer.name) if slot == "object" else (answer.name, peer.name)
+            shared = found.reranker.shared_neighbours
+            assert shared is not None
+            reported = next(one.value for one in found.reranker.contributions if one.feature == SHARED_NEIGHBOURS)
+            assert shared.weight == pytest.approx(reported, rel=1e-5)
+            assert shared.reported == reported
+            for one in shared.co_neighbours:
+                first, _, last = one.events[:3]
+                assert {first.subject, first.object} == {name, one.via}
+                ends = (one.name, answer.name) if slot == "object" else (answer.name, one.name)
                 assert (last.subject, last.predicate, last.object) == (ends[0], predicate, ends[1])
-            paths += found.company.paths
+            paths += shared.paths
     assert paths > 0
 
 
-def test_events_of_single_times_have_no_company(explainer: Explainer):
-    assert explainer.explain(**facts_of(explainer)[0]).company is None
+def test_events_of_single_times_have_no_shared_neighbours(explainer: Explainer):
+    assert explainer.explain(**facts_of(explainer)[0]).reranker.shared_neighbours is None
 
 
 @pytest.mark.parametrize("slot", ["predicate", "time"])
-def test_what_the_second_stage_does_not_order_is_explained_by_terms_alone(explainer: Explainer, slot: str):
+def test_what_the_reranker_does_not_order_is_explained_by_terms_alone(explainer: Explainer, slot: str):
     found = explainer.explain(slot=slot, **facts_of(explainer)[0])
-    assert (found.first_stage, found.second_stage) == (None, None)
-    assert found.to_dict()["first_stage"] is None
+    assert (found.base_place, found.reranker) == (None, None)
+    assert found.to_dict()["base_model"] is None
     assert found.to_text().splitlines()[2].startswith("score ")
 
 
@@ -138,7 +130,7 @@ def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkey
     stages = explainer.predictor.scorer.stages
     right = type(stages).score
     question = Question(**{**facts_of(explainer)[0], "object": None})
-    answer = explainer.predictor.complete_many([question], top=1)[0][0]
+    answer = explainer.predictor.predict_many([question], top=1)[0][0]
     monkeypatch.setattr(type(stages), "score", lambda self, questions: right(self, questions) + 1)
     with pytest.raises(RuntimeError, match="add up to") as caught:
         explainer.explain_answer(question, answer)

@@ -62,7 +62,7 @@ def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], slot
     asked = without(fact, slot)
     found = live.found(f"{WORLD}/complete", **asked, top=5)
     CompleteOut.model_validate(found)
-    expected = live.service.catalog["world"].predictor.complete(top=5, **asked)
+    expected = live.service.catalog["world"].predictor.predict(top=5, **asked)
     assert found["slot"] == slot
     assert found["question"] == asked
     assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected]

@@ -32,7 +32,7 @@ def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with
         {"subject": f"state {k}", "predicate": ("visits", "praises", "sues")[k % 3], "time": f"2020-0{k % 9 + 1}-11"}
         for k in range(12)
     ]
-    alone = [predictor.complete(top=3 + k, **question) for k, question in enumerate(questions)]
+    alone = [predictor.predict(top=3 + k, **question) for k, question in enumerate(questions)]
     with ThreadPoolExecutor(12) as pool:
         with live.busy():
             asked = [pool.submit(live.found, SMALL, **question, top=3 + k) for k, question in enumerate(questions)]
@@ -145,7 +145,7 @@ def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypa
     deadline = 3.0  # the first part has all of it, however busy the machine is
     live = live_with(deadline=deadline)
     predictor = live.service.catalog["small"].predictor
-    ask, calls = predictor.complete_many, []
+    ask, calls = predictor.predict_many, []
 
     def slowly(questions: list, *rest: object) -> list:
         calls.append(len(questions))
@@ -153,7 +153,7 @@ def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypa
             time.sleep(deadline)
         return ask(questions, *rest)
 
-    monkeypatch.setattr(predictor, "complete_many", slowly)
+    monkeypatch.setattr(predictor, "predict_many", slowly)
     wrong = {**QUESTION, "subject": "nobody"}
     response = live.post("/runs/small/batch", {"questions": [*[QUESTION] * 50, wrong], "top": 2})
     assert response.status_code == 200

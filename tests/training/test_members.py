@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from foretime import Explainer
 from foretime.config import LARGEST_SEED, Config, override
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.evaluation import model_scorer, questions_of
 from foretime.evidence.module import WithEvidence, evidence_of
-from foretime.inference.predictor import Question
+from foretime.inference.answers import Question
+from foretime.inference.explainer import Explainer
 from foretime.models import Ensemble, Model
 from foretime.runs.ensemble import member_config
 from foretime.runs.finish import load_model, training_seconds
@@ -104,7 +104,7 @@ def test_an_explanation_of_a_mean_adds_up(small_graph: Graph, small_config: Conf
         predicate=small_graph.predicates.name(fact.predicate[0]),
         time=small_graph.timeline.label(fact.start[0]),
     )
-    for answer in explainer.predictor.complete_many([question], top=5)[0]:
+    for answer in explainer.predictor.predict_many([question], top=5)[0]:
         found = explainer.explain_answer(question, answer, top=3)
         assert set(found.terms) == {"event", "commonsense", "evidence"}
         assert found.score == pytest.approx(answer.score, abs=1e-4)

@@ -65,7 +65,7 @@ def test_icews14_learns_more_than_static_chance_in_two_short_epochs(real_data: P
     assert report["test"]["all"]["questions"] == 17_926
     assert report["test"]["unseen"]["questions"] == 2 * 146
     assert report["test"]["all"]["mrr"] > 0.3
-    answers = Predictor.open(tmp_path / "run").complete(
+    answers = Predictor.open(tmp_path / "run").predict(
         subject="China", predicate="Make a visit", time="2014-11-16", top=7128
     )
     assert len(answers) == 7128

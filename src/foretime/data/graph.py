@@ -13,7 +13,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from foretime.config import DataConfig
+from foretime.config import DataConfig, check_section
 from foretime.data.assembling import assemble
 from foretime.data.facts import Facts, concatenate
 from foretime.data.problems import Problems
@@ -135,3 +135,12 @@ def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa
     }
     parts = assemble(tables, names, config, problems)
     return Graph(found.name, parts.entities, parts.predicates, parts.timeline, **parts.splits)
+
+
+def load(source: Any, **settings: Any) -> Graph:
+    """Return the graph in a file, a folder of splits, or a pandas, Polars or Arrow frame.
+
+    The settings are the keys of `[data]`, such as `granularity="month"` or `columns={"subject": "actor", …}`.
+    A mapping from split names to files or frames gives the splits as they are.
+    """
+    return read_graph(source, check_section(DataConfig, settings, "load: "))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 import torch
 
@@ -13,50 +14,39 @@ from foretime.data.facts import Facts, inverse
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot, inverted
 from foretime.evidence.counting import count_pair_rule
-from foretime.evidence.families import PAIR_OFFSET
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import ReasonFinder
-from foretime.inference.explanation.company import Company
+from foretime.inference.answers import TIMES, AlreadyKnown, Answer, Question, Time
+from foretime.inference.explanation.events import SharedNeighbours
 from foretime.inference.explanation.explanation import (
     EVIDENCE,
+    BasePlace,
     Contribution,
     Explanation,
-    FirstStage,
     ReasonPart,
+    RerankerScore,
     ShownReason,
 )
-from foretime.inference.explanation.wording import Asked, Wording
-from foretime.inference.predictor import Answer, Known, Predictor, Question
+from foretime.inference.explanation.wording import FactIds, Wording
+from foretime.inference.predictor import Predictor
 from foretime.reranker.features.extractor import Describer
 from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
 from foretime.runs.folder import RunFolder
 
-__all__ = ["Contribution", "Explainer", "Explanation", "ShownReason"]
-
 NO_EVIDENCE = (
-    "no reasons: this run was trained without evidence; train with --evidence, and grounded rules are a "
-    "term of the score that can be taken apart"
+    "no reasons: this run was trained without evidence; train with evidence.use=true (--evidence), and rules and "
+    "events explain a term of the score"
 )
-COMPANY = "company"
-"""The column of the second stage that all paths of the company add up to."""
+SHARED_NEIGHBOURS = "company"
+"""The feature of the re-ranker that all paths via shared neighbours add up to."""
 RERANKER = "reranker"
-"""The term of an answer by which the second stage has changed the sum of the first: here it is taken apart instead."""
-TIMES = ("time", "start", "end")
+"""The term of an answer by which the re-ranker has changed the base score: here it is taken apart instead."""
 _TOLERANCE = 1e-4
 """How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
 
 
-class _Stages(NamedTuple):
-    """Where the first of two stages has put an answer, and of the second the columns, the base and the company."""
-
-    first: FirstStage | None = None
-    columns: tuple[Contribution, ...] | None = None
-    base: float = 0.0
-    company: Company | None = None
-
-
 class Explainer:
-    """Explains the answers of a run."""
+    """Explains the answers of a predictor."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
@@ -68,53 +58,54 @@ class Explainer:
     @classmethod
     def open(cls, run: RunFolder | Path | str) -> Explainer:
         """Return the explainer of a run folder."""
-        return cls(Predictor.open(run))
+        return Predictor.open(run).explainer
 
     def explain(
-        self, *, competitor: str | None = None, slot: Slot = "object", known: Known = "mark", top: int = 10,
-        **slots: str | None,
+        self, *, competitor: str | None = None, slot: Slot = "object", already_known: AlreadyKnown = "mark",
+        top: int = 10, **slots: Time | None,
     ) -> Explanation:  # fmt: skip
         """Return why a fact has its score, and with a `competitor`, why its answer and not that one.
 
-        `slots` are those of a `Question`. If one is left out, the best answer for it is explained; with `known`
-        `hide`, the best that train and valid do not know. If all are given, `slot` is the answer, whose rank is told
-        and which `competitor` competes with. The rules of the first `top` reasons are counted; all reasons are there.
+        `slots` are those of a `Question`. If one is left out, the best answer for it is explained; with `already_known`
+        `hide`, the best that train and valid do not have. If all are given, `slot` is the answer, whose rank is
+        reported and which `competitor` competes with. The rules of the first `top` reasons are counted; all reasons
+        are there.
         """
-        question, name = self._asked(Question(**slots), slot)
+        question, name = self._asked(Question(**slots), slot)  # type: ignore[arg-type]
         self.predictor.check(question)
-        answer = self._best(question, known) if name is None else self.predictor.place(question, name)
+        answer = self._best(question, already_known) if name is None else self.predictor.place(question, name)
         explanation = self.explain_answer(question, answer, top)
-        if competitor is None:
-            return explanation
-        if self._same(question.target(), competitor, answer.name):
-            raise QuestionError(f"{competitor!r} is the answer itself; name another one to compare it with")
-        return replace(
-            explanation, competitor=self.explain_answer(question, self.predictor.place(question, competitor), top)
-        )
+        return explanation if competitor is None else explanation.against(competitor)
 
     def explain_answer(self, question: Question, answer: Answer, top: int = 10) -> Explanation:
         """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
-        slot = question.target()
         reasons = self._reasons(question, answer, top)
-        stages = self._stages(question, answer)
-        terms = {name: term for name, term in answer.terms.items() if stages.first is None or name != RERANKER}
+        place, reranker = self._reranker(question, answer)
+        terms = {name: term for name, term in answer.terms.items() if place is None or name != RERANKER}
         if self._evidence is not None:
             terms[EVIDENCE] = math.fsum(reason.contribution for reason in reasons)
         return Explanation(
-            question=_filled(question, slot, answer.name),
-            slot=slot,
+            question=replace(question, **{question.target: answer.name}).to_dict(),
+            slot=question.target,
             answer=answer.name,
             rank=answer.rank,
             confidence=answer.confidence,
-            known=answer.known,
+            already_known=answer.already_known,
             terms=terms,
             reasons=tuple(reasons),
             note=self.note,
-            second_stage=stages.columns,
-            second_stage_base=stages.base,
-            first_stage=stages.first,
-            company=stages.company,
+            base_place=place,
+            reranker=reranker,
+            top=top,
+            explain_other=partial(self._other, question, answer, top),
         )
+
+    def _other(self, question: Question, answer: Answer, top: int, competitor: str) -> Explanation:
+        """Return the explanation of a competitor of an answer."""
+        other = self.predictor.place(question, competitor)
+        if other.name == answer.name:
+            raise QuestionError(f"{competitor!r} is the answer itself; name another one to compare it with")
+        return self.explain_answer(question, other, top)
 
     def reasons_for(self, question: Question, answer: Answer, count: int) -> list[ShownReason]:
         """Return the first reasons of an answer of the predictor, with rules that are not counted."""
@@ -129,55 +120,57 @@ class Explainer:
         """Return a question with one open slot, and what was given for that slot if everything was."""
         if slot not in SLOTS:
             raise QuestionError(f"slot is {slot!r}; it may be {', '.join(SLOTS[:-1])} or {SLOTS[-1]}")
-        times = any(getattr(question, name) is not None for name in TIMES)
-        if not times or None in (question.subject, question.predicate, question.object):
+        times = [getattr(question, name) for name in TIMES]
+        if not any(time is not None for time in times) or None in (
+            question.subject,
+            question.predicate,
+            question.object,
+        ):
             return question, None
         if slot == "time" and question.time is None:
             raise QuestionError("only one time can be the answer, not a start and an end; give it as the time")
-        given = cast(str, getattr(question, slot))
-        if slot == "time" and (question.start is not None or question.end is not None):
+        if slot == "time" and times[1:] != [None, None]:
             raise QuestionError("give either a time, or a start and an end, not both")
-        return replace(question, **{slot: None}), str(given)
+        return replace(question, **{slot: None}), str(getattr(question, slot))
 
-    def _best(self, question: Question, known: Known) -> Answer:
-        answers = self.predictor.complete_many([question], top=1, known=known)[0]
+    def _best(self, question: Question, already_known: AlreadyKnown) -> Answer:
+        answers = self.predictor.predict_many([question], 1, already_known)[0]
         if not answers:
-            raise QuestionError("train and valid know every answer to this question; do not hide them")
+            raise QuestionError("train and valid have every answer to this question; do not hide them")
         return answers[0]
 
-    def _same(self, slot: Slot, competitor: str, name: str) -> bool:
-        timeline = self.predictor.graph.timeline
-        return timeline.step(competitor) == timeline.step(name) if slot == "time" else competitor == name
-
     @torch.inference_mode()
-    def _stages(self, question: Question, answer: Answer) -> _Stages:
-        slot, graph = question.target(), self.predictor.graph
-        stages = self.predictor.scorer.stages
-        if stages is None or slot not in ("subject", "object"):
-            return _Stages()
-        asked = self.predictor._facts([question], slot)
+    def _reranker(self, question: Question, answer: Answer) -> tuple[BasePlace | None, RerankerScore | None]:
+        """Return where the base model has put an answer, and its score by the re-ranker."""
+        slot, graph, reranked = question.target, self.predictor.graph, self.predictor.scorer.stages
+        if reranked is None or slot not in ("subject", "object"):
+            return None, None
+        asked = self.predictor.facts_of([question], slot)
         asked = inverted(asked, graph) if slot == "subject" else asked
         candidate = graph.entities.id(answer.name)
-        found, top = stages.describe(asked, candidate), stages.reranker.top
+        found, shortlist = reranked.describe(asked, candidate), reranked.reranker.top
         if found is None:
-            return _Stages(FirstStage(top, listed=False))
-        *values, base = stages.reranker.contributions(found.columns)[0].tolist()
-        columns = zip(found.names, found.columns[0].tolist(), values, strict=True)
-        contributions = tuple(Contribution(*column) for column in columns)
+            return BasePlace(shortlist, listed=False), None
+        *values, base = reranked.reranker.contributions(found.columns)[0].tolist()
+        features = zip(found.names, found.columns[0].tolist(), values, strict=True)
+        contributions = sorted((Contribution(*one) for one in features), key=lambda one: -abs(one.contribution))
         # the question is scored anew: among other questions the last digits, and so the way through a tree, may differ
-        _check_second_stage([base, *values], float(stages.score(asked)[0, candidate]), answer)
-        first = FirstStage(top, True, found.place)
-        told = {column.column: column.value for column in contributions}.get(COMPANY, 0.0)
-        return _Stages(first, contributions, base, self._company(stages.describer, asked, candidate, told))
+        score = float(reranked.score(asked)[0, candidate])
+        _check_sum(f"the features of {answer.name!r}", [base, *values], score, "re-ranked score")
+        reported = next((one.value for one in contributions if one.feature == SHARED_NEIGHBOURS), 0.0)
+        shared = self._shared_neighbours(reranked.describer, asked, candidate, reported)
+        return BasePlace(shortlist, True, found.place), RerankerScore(base, tuple(contributions), shared)
 
-    def _company(self, describer: Describer, asked: Facts, candidate: int, told: float) -> Company | None:
-        """Return who speaks for a candidate of one question; nobody where facts have no intervals."""
+    def _shared_neighbours(
+        self, describer: Describer, asked: Facts, candidate: int, reported: float
+    ) -> SharedNeighbours | None:
+        """Return what supports a candidate of one question via shared neighbours; None where there are no intervals."""
         if describer.spans is None:
             return None
         x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
         fact = SpanFact(x, p, candidate, start, end)
         paths = company_paths(describer.spans, describer.grounds.reach.past_only, fact)
-        return self._wording.company(fact, paths, told)
+        return self._wording.shared_neighbours(fact, paths, reported)
 
     def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:
         if self._evidence is None:
@@ -186,12 +179,13 @@ class Explainer:
         times = list(asked.times.values())
         found = self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1])
         reasons = self._wording.show(asked, found)
-        _check_sum(answer, reasons)
+        parts = [part.contribution for reason in reasons for part in reason.parts]
+        _check_sum(f"the reasons of {answer.name!r}", parts, answer.terms[EVIDENCE], "evidence")
         return [*(self._counted(asked, reason) for reason in reasons[:top]), *reasons[top:]]
 
-    def _ids(self, question: Question, name: str) -> Asked:
+    def _ids(self, question: Question, name: str) -> FactIds:
         """Return the ids of a whole fact, as the question for its object that the model scores it by."""
-        slot, graph = question.target(), self.predictor.graph
+        slot, graph = question.target, self.predictor.graph
         fact = replace(question, **{slot: name})
         steps = [None if (time := getattr(fact, end)) is None else self.predictor.step(time) for end in TIMES]
         known = {end: step for end, step in zip(TIMES, steps, strict=True) if step is not None}
@@ -200,16 +194,16 @@ class Explainer:
         predicate = graph.predicates.id(cast(str, fact.predicate))
         if slot == "subject":
             subject, predicate, object_ = object_, inverse(predicate, len(graph.predicates)), subject
-        return Asked(subject, predicate, object_, times, self._finder.reach.past_only)
+        return FactIds(subject, predicate, object_, times, self._finder.reach.past_only)
 
-    def _counted(self, asked: Asked, reason: ShownReason) -> ShownReason:
+    def _counted(self, asked: FactIds, reason: ShownReason) -> ShownReason:
         """Return a reason of a pair rule with the rule counted at each distance."""
         if reason.kind != "pair":
             return reason
         body = cast(int, reason.key[1])
 
         def counted(part: ReasonPart) -> ReasonPart:
-            if part.family != PAIR_OFFSET.name:
+            if part.family != "pair_offset":
                 return part
             count = count_pair_rule(self._finder.index, asked.predicate, body, int(part.value))
             return replace(part, support=count.support, body_count=count.body_count)
@@ -217,24 +211,8 @@ class Explainer:
         return replace(reason, parts=tuple(counted(part) for part in reason.parts))
 
 
-def _filled(question: Question, slot: Slot, name: str) -> dict[str, str]:
-    """Return the whole fact on labels."""
-    values = {field: getattr(question, field) for field in ("subject", "predicate", "object", *TIMES)}
-    return {field: str(value) for field, value in {**values, slot: name}.items() if value is not None}
-
-
-def _check_second_stage(parts: list[float], score: float, answer: Answer) -> None:
-    """Raise if the columns of the second stage do not add up to its score."""
-    total = math.fsum(parts)
-    if abs(total - score) > _TOLERANCE * (1 + math.fsum(map(abs, parts))):
-        raise RuntimeError(f"the columns of {answer.name!r} add up to {total}, but its second stage is {score}")
-
-
-def _check_sum(answer: Answer, reasons: list[ShownReason]) -> None:
-    """Raise if the reasons do not add up to what the model says: an explanation of another score is none."""
-    total = math.fsum(reason.contribution for reason in reasons)
-    size = 1 + math.fsum(abs(part.contribution) for reason in reasons for part in reason.parts)
-    if abs(total - answer.terms[EVIDENCE]) > _TOLERANCE * size:
-        raise RuntimeError(
-            f"the reasons of {answer.name!r} add up to {total}, but its evidence is {answer.terms[EVIDENCE]}"
-        )
+def _check_sum(what: str, summands: list[float], wanted: float, name: str) -> None:
+    """Raise if summands do not add up to what the model says: an explanation of another score is none."""
+    total = math.fsum(summands)
+    if abs(total - wanted) > _TOLERANCE * (1 + math.fsum(map(abs, summands))):
+        raise RuntimeError(f"{what} add up to {total}, but its {name} is {wanted}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
 import torch
@@ -18,57 +19,13 @@ from foretime.errors import QuestionError, RunError
 from foretime.evaluation.ranks import batches
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_slots, score_terms
 from foretime.evidence.module import evidence_of
+from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
 from foretime.reranker.scorer import Scorer
 from foretime.runs.finish import load_scorer, temperatures_in
 from foretime.runs.folder import RunFolder
 
-Known = Literal["mark", "hide"]
-
-
-@dataclass(frozen=True)
-class Question:
-    """A fact with one slot left open. In a graph of intervals `start` and `end` may stand in place of `time`."""
-
-    subject: str | None = None
-    predicate: str | None = None
-    object: str | None = None
-    time: str | None = None
-    start: str | None = None
-    end: str | None = None
-
-    def target(self) -> Slot:
-        """Return the slot that is left open."""
-        timed = self.time is not None or self.start is not None or self.end is not None
-        given = {"subject": self.subject, "predicate": self.predicate, "object": self.object}
-        missing = [name for name, value in given.items() if value is None] + ([] if timed else ["time"])
-        if not missing:
-            raise QuestionError("nothing is left open; leave out the slot that you ask for")
-        if len(missing) > 1:
-            raise QuestionError(
-                f"{', '.join(missing[:-1])} and {missing[-1]} are left open; give all of {', '.join(SLOTS)} but one"
-            )
-        return cast(Slot, missing[0])
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A candidate for the open slot of a question.
-
-    `confidence` is the calibrated probability that it is the true answer among those not known yet; an answer that
-    train or valid know has none. `known` names the split that has it. `terms` add up to `score`: those of the model,
-    and in a run with two stages `reranker`, by how much the second stage has changed their sum.
-    """
-
-    rank: int
-    name: str
-    score: float
-    confidence: float | None
-    known: str | None
-    terms: dict[str, float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as plain values for JSON."""
-        return {**vars(self), "terms": dict(self.terms)}
+if TYPE_CHECKING:
+    from foretime.inference.explainer import Explainer
 
 
 class _Scored(NamedTuple):
@@ -76,10 +33,10 @@ class _Scored(NamedTuple):
 
     scores: Tensor
     still_open: Tensor
-    """The scores, −∞ for what train or valid know."""
+    """The scores, −∞ for what train or valid have."""
     confidence: Tensor
     splits: dict[str, Tensor]
-    """Which candidates each split knows."""
+    """Which candidates each split has."""
 
 
 class Predictor:
@@ -93,39 +50,52 @@ class Predictor:
         self._known: dict[tuple[str, Slot], SlotIndex] = {}
 
     @classmethod
-    def open(cls, run: RunFolder | Path | str) -> Predictor:
-        """Return the predictor of a run folder. A run without a report answers with uncalibrated confidence."""
-        folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
-        config, graph = folder.config(), folder.graph()
-        return cls(load_scorer(folder, config, graph), graph, _temperatures(folder))
+    def open(cls, run: RunFolder | Path | str, graph: Graph | None = None) -> Predictor:
+        """Return the predictor of a run folder, whose graph may be there already.
 
-    def complete(self, *, top: int = 10, known: Known = "mark", **slots: str | None) -> list[Answer]:
+        A run without a report answers with a confidence that is not calibrated.
+        """
+        folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+        graph = graph or folder.graph()
+        return cls(load_scorer(folder, folder.config(), graph), graph, _temperatures(folder))
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """The explainer of these answers."""
+        from foretime.inference.explainer import Explainer  # it explains what is predicted here
+
+        return Explainer(self)
+
+    def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Time | None) -> Answers:
         """Return the best answers to one question, best first.
 
         `slots` are those of `Question`: all of subject, predicate, object and time but one.
         """
-        return self.complete_many([Question(**slots)], top, known)[0]
+        return self.predict_many([Question(**slots)], top, already_known)[0]  # type: ignore[arg-type]
 
     @torch.inference_mode()
-    def complete_many(self, questions: Sequence[Question], top: int = 10, known: Known = "mark") -> list[list[Answer]]:
-        """Return the best answers to each question; questions of one kind are scored together."""
+    def predict_many(
+        self, questions: Sequence[Question], top: int = 10, already_known: AlreadyKnown = "mark"
+    ) -> list[Answers]:
+        """Return the best answers to each question; questions for the same slot are scored together."""
         if top < 1:
             raise QuestionError(f"top is {top}; ask for at least 1 answer")
-        if known not in get_args(Known):
-            raise QuestionError(f"known is {known!r}; it may be 'mark' or 'hide'")
-        kinds = [question.target() for question in questions]
-        answers: list[list[Answer]] = [[] for _ in questions]
+        if already_known not in get_args(AlreadyKnown):
+            raise QuestionError(f"already_known is {already_known!r}; it may be 'mark' or 'hide'")
+        targets = [question.target for question in questions]
+        answers = [Answers(question, ()) for question in questions]
         for slot in SLOTS:
-            rows = [row for row, kind in enumerate(kinds) if kind == slot]
-            facts = self._facts([questions[row] for row in rows], slot)
+            rows = [row for row, target in enumerate(targets) if target == slot]
+            facts = self.facts_of([questions[row] for row in rows], slot)
             for part, batch in batches(facts, 256):
-                for row, found in zip(rows[part], self._answer(slot, batch, top, known), strict=True):
+                asked = [questions[row] for row in rows[part]]
+                for row, found in zip(rows[part], self._answer(slot, asked, batch, top, already_known), strict=True):
                     answers[row] = found
         return answers
 
     def check(self, question: Question) -> None:
         """Raise `QuestionError` if the question cannot be answered: an unknown name, a time out of range."""
-        self._facts([question], question.target())
+        self.facts_of([question], question.target)
 
     @property
     def forecasts(self) -> bool:
@@ -133,11 +103,11 @@ class Predictor:
         evidence = evidence_of(self.model)
         return evidence is not None and evidence.past_only
 
-    def step(self, time: object) -> int:
+    def step(self, time: Time) -> int:
         """Return the step of a time that a question gives; beyond the timeline if the run forecasts."""
-        return self.graph.timeline.step(str(time), beyond=self.forecasts)  # a number or a date is as good as its text
+        return self.graph.timeline.step(str(time), beyond=self.forecasts)
 
-    def _facts(self, questions: list[Question], slot: Slot) -> Facts:
+    def facts_of(self, questions: list[Question], slot: Slot) -> Facts:
         """Return the questions as ids, 0 in the open column."""
         if not questions:
             return empty_facts()
@@ -165,9 +135,9 @@ class Predictor:
 
     @torch.inference_mode()
     def place(self, question: Question, name: str) -> Answer:
-        """Return the answer of a name, wherever it stands among all, as `complete` has it with a large `top`."""
-        slot = question.target()
-        candidate, facts = self._candidate(slot, name), self._facts([question], slot)
+        """Return the answer of a name, wherever it stands among all, as `predict` has it with a large `top`."""
+        slot = question.target
+        candidate, facts = self._candidate(slot, name), self.facts_of([question], slot)
         found = self._score(slot, facts)
         own, columns = found.scores[0, candidate], torch.tensor([[candidate]])
         if own == -torch.inf:
@@ -175,7 +145,9 @@ class Predictor:
         better, equal = found.scores[0] > own, found.scores[0, :candidate] == own  # ties stand in the order of ids
         terms = self._all_terms(slot, facts, columns, found.scores)
         rank = 1 + int(better.sum()) + int(equal.sum())
-        return self._one_answer(slot, (0, candidate), rank, found, {key: float(term) for key, term in terms.items()})
+        return self._one_answer(
+            question, (0, candidate), rank, found, {key: float(term) for key, term in terms.items()}
+        )
 
     def _candidate(self, slot: Slot, name: str) -> int:
         """Return the id of a name, or the step of a time, that stands for an open slot."""
@@ -189,36 +161,37 @@ class Predictor:
         still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
         return _Scored(scores, still_open, torch.softmax(still_open / self.temperatures[slot], dim=1), splits)
 
-    def _answer(self, slot: Slot, facts: Facts, top: int, known: Known) -> list[list[Answer]]:
+    def _answer(
+        self, slot: Slot, questions: list[Question], facts: Facts, top: int, already_known: AlreadyKnown
+    ) -> list[Answers]:
         found = self._score(slot, facts)
-        shown = found.still_open if known == "hide" else found.scores
+        shown = found.still_open if already_known == "hide" else found.scores
         # ties stand in the order of ids, so that the first answers are the same however many are asked for
         ordered = shown.sort(dim=1, descending=True, stable=True)
         best, columns = ordered.values[:, :top], ordered.indices[:, :top]
         terms = self._all_terms(slot, facts, columns, found.scores)
+
+        def answer(row: int, place: int) -> Answer:
+            own = {name: float(values[row, place]) for name, values in terms.items()}
+            return self._one_answer(questions[row], (row, int(columns[row, place])), place + 1, found, own)
+
         return [
-            [
-                self._one_answer(
-                    slot, (row, int(column)), place + 1, found,
-                    {name: float(values[row, place]) for name, values in terms.items()},
-                )
-                for place, column in enumerate(columns[row])
-                if best[row, place] > -torch.inf
-            ]
-            for row in range(len(facts))
-        ]  # fmt: skip
+            Answers(question, tuple(answer(row, place) for place in shown.nonzero()[:, 0].tolist()))
+            for row, (question, shown) in enumerate(zip(questions, best > -torch.inf, strict=True))
+        ]
 
     def _one_answer(
-        self, slot: Slot, at: tuple[int, int], rank: int, found: _Scored, terms: dict[str, float]
+        self, question: Question, at: tuple[int, int], rank: int, found: _Scored, terms: dict[str, float]
     ) -> Answer:
         known = next((split for split in SPLITS if bool(found.splits[split][at])), None)
         return Answer(
             rank=rank,
-            name=self._label(slot, at[1]),
+            name=self._label(question.target, at[1]),
             score=float(found.scores[at]),
             confidence=None if known in ("train", "valid") else float(found.confidence[at]),
-            known=known,
+            already_known=known,
             terms=terms,
+            source=(self, question),
         )
 
     def _all_terms(self, slot: Slot, facts: Facts, columns: Tensor, scores: Tensor) -> dict[str, Tensor]:
@@ -229,7 +202,7 @@ class Predictor:
         return terms
 
     def _known_mask(self, split: str, slot: Slot, facts: Facts, scores: Tensor) -> Tensor:
-        """Return which candidates the facts of a split know already, (facts, candidates)."""
+        """Return which candidates the facts of a split have already, (facts, candidates)."""
         if (split, slot) not in self._known:
             self._known[split, slot] = SlotIndex(self.graph, slot, self.graph.facts(split))
         mask = torch.zeros(scores.shape, dtype=torch.bool)

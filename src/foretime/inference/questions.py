@@ -5,26 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from foretime.errors import QuestionError
 from foretime.files import write_bytes, write_text
-from foretime.inference.predictor import Answer, Predictor, Question
+from foretime.inference.answers import AlreadyKnown, Answers, Question
+from foretime.inference.predictor import Predictor
 
 FIELDS = ("subject", "predicate", "object", "time", "start", "end")
-ANSWER_FIELDS = (*FIELDS, "rank", "answer", "confidence", "score", "known")
-WHY = "why"
+ANSWER_FIELDS = (*FIELDS, "rank", "answer", "confidence", "score", "already_known")
+REASONS = "reasons"
 """The column of reasons, where these are wanted: a list in JSON Lines, in other files a text."""
 OPEN = ("", "?")
 """What stands in a question's open column."""
 SHOWN_AT_MOST = 20
+_TABS: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class PlacedQuestion:
+class PlacedQuestion(NamedTuple):
     """A question and where it stands in its file."""
 
     place: str
@@ -43,80 +44,65 @@ def read_questions(path: Path) -> list[PlacedQuestion]:
         raise QuestionError(f"{path}: no such file of questions") from None
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionError(f"{path}: cannot be read as UTF-8 text: {error}") from None
-    json_lines = path.suffix.lower() in (".jsonl", ".ndjson")
     problems: list[str] = []
-    rows = list(_json_rows(path, text, problems) if json_lines else _table_rows(path, text, problems))
+    read = _json_rows if path.suffix.lower() in (".jsonl", ".ndjson") else _table_rows
+    questions = [PlacedQuestion(place, _question(row)) for place, row in read(path, text, problems)]
     _raise_together(problems)
-    questions = [PlacedQuestion(place, _question(row)) for place, row in rows]
     if not questions:
         raise QuestionError(f"{path}: no question in the file; write a header and one question in each line")
     return questions
 
 
-def answer_file(predictor: Predictor, path: Path, out: Path, top: int, known: str, why: int = 0) -> int:
+def answer_file(
+    predictor: Predictor, path: Path, out: Path, top: int = 10, already_known: AlreadyKnown = "mark", reasons: int = 0
+) -> int:
     """Answer every question of a file, write the answers to another, and return how many questions there were.
 
-    Every question is checked before any is answered; the wrong ones are reported together. With `why`, the column of
-    that name has the first reasons of each answer.
+    Every question is checked before any is answered; the wrong ones are reported together. With `reasons`, the column
+    of that name has the first reasons of each answer.
     """
-    writer = _writer(out)
+    write = WRITERS.get(out.suffix.lower())
+    if write is None:
+        raise QuestionError(f"{out}: answers are written as {', '.join(WRITERS)}; end the name with one of these")
     questions = read_questions(path)
     _check(predictor, questions)
-    answers = predictor.complete_many([placed.question for placed in questions], top, known)  # type: ignore[arg-type]
-    pairs = [(placed.question, found) for placed, found in zip(questions, answers, strict=True)]
+    answers = predictor.predict_many([placed.question for placed in questions], top, already_known)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        writer(out, list(answer_rows(pairs) if why == 0 else _rows_with_reasons(predictor, pairs, why)))
+        write(out, [row for found in answers for row in _answer_rows(predictor, found, reasons)])
     except OSError as error:
         raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
     return len(questions)
 
 
-def answer_rows(pairs: Iterable[tuple[Question, list[Answer]]]) -> Iterator[dict[str, Any]]:
+def _answer_rows(predictor: Predictor, answers: Answers, reasons: int) -> Iterator[Row]:
     """Yield one flat row for each answer, its question's slots repeated."""
-    for question, answers in pairs:
-        asked = {name: getattr(question, name) for name in FIELDS}
-        for answer in answers:
-            yield {
-                **asked,
-                "rank": answer.rank,
-                "answer": answer.name,
-                "confidence": answer.confidence,
-                "score": answer.score,
-                "known": answer.known,
-            }
-
-
-def _rows_with_reasons(
-    predictor: Predictor, pairs: list[tuple[Question, list[Answer]]], count: int
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of all answers with their first reasons in the column `why`."""
-    from foretime.inference.explainer import Explainer  # slow to load, and few files of answers have reasons
-
-    explainer = Explainer(predictor)
-    for question, answers in pairs:
-        for row, answer in zip(answer_rows([(question, answers)]), answers, strict=True):
-            yield {**row, WHY: explainer.reasons_for(question, answer, count)}
+    asked = {name: getattr(answers.question, name) for name in FIELDS}
+    for answer in answers:
+        own = {name: getattr(answer, name) for name in ("rank", "confidence", "score", "already_known")}
+        row = {name: {**asked, **own, "answer": answer.name}[name] for name in ANSWER_FIELDS}
+        if reasons:
+            row[REASONS] = predictor.explainer.reasons_for(answers.question, answer, reasons)
+        yield row
 
 
 def _check(predictor: Predictor, questions: list[PlacedQuestion]) -> None:
     problems = []
-    for placed in questions:
+    for place, question in questions:
         try:
-            predictor.check(placed.question)
+            predictor.check(question)
         except QuestionError as error:
-            problems.append(f"{placed.place}: {error}")
+            problems.append(f"{place}: {error}")
     _raise_together(problems)
 
 
 def _raise_together(problems: list[str]) -> None:
     if problems:
-        shown = problems[:SHOWN_AT_MOST]
-        more = [f"… and {len(problems) - len(shown)} more"] if len(problems) > len(shown) else []
-        raise QuestionError("\n".join([*shown, *more]))
+        more = len(problems) - SHOWN_AT_MOST
+        raise QuestionError("\n".join([*problems[:SHOWN_AT_MOST], *([f"… and {more} more"] if more > 0 else [])]))
 
 
-def _question(row: dict[str, Any]) -> Question:
+def _question(row: Row) -> Question:
     return Question(**{name: str(value) for name, value in row.items() if value is not None and value not in OPEN})
 
 
@@ -126,14 +112,13 @@ def _unknown_column(names: Iterable[str]) -> str:
     return f"unknown column {unknown[0]!r}; the columns are {', '.join(FIELDS)}" if unknown else ""
 
 
-def _table_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    first = text.split("\n", 1)[0]
-    tabs = "\t" in first or path.suffix == ".tsv"
-    quoting: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {}
-    reader = csv.reader(io.StringIO(text, newline=""), **quoting)
+def _table_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str, Row]]:
+    tabs = "\t" in text.split("\n", 1)[0] or path.suffix == ".tsv"
+    reader = csv.reader(io.StringIO(text, newline=""), **(_TABS if tabs else {}))
     try:
         header = next(reader, [])
-        _check_header(path, header)
+        if header and (fault := _header_fault(header)):
+            raise QuestionError(f"{path}:1: {fault}")
         for cells in reader:
             place = f"{path}:{reader.line_num}"
             if len(cells) == len(header):
@@ -141,90 +126,80 @@ def _table_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[st
             elif cells:
                 problems.append(f"{place}: expected {len(header)} fields as in the header, found {len(cells)}")
     except csv.Error as error:
-        raise QuestionError(f"{path}:{reader.line_num}: not a table: {error}; mend the line") from None
+        raise QuestionError(f"{path}:{reader.line_num}: not a table: {error}; fix the line") from None
 
 
-def _check_header(path: Path, header: list[str]) -> None:
-    if not header:
-        return  # an empty file, which is an error of its own
+def _header_fault(header: list[str]) -> str:
     if not set(header) & set(FIELDS):
-        raise QuestionError(f"{path}:1: the first line must name the columns, some of {', '.join(FIELDS)}")
-    if fault := _unknown_column(header):
-        raise QuestionError(f"{path}:1: {fault}")
-    if len(set(header)) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise QuestionError(f"{path}:1: the column {twice!r} stands there twice; leave one")
+        return f"the first line must name the columns, some of {', '.join(FIELDS)}"
+    twice = next((name for name in header if header.count(name) > 1), None)
+    return _unknown_column(header) or (f"the column {twice!r} is there twice; leave one" if twice else "")
 
 
-def _json_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _json_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str, Row]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        place = f"{path}:{number}"
         try:
             row = json.loads(line)
         except ValueError as error:
-            problems.append(f"{place}: not valid JSON: {error}")
+            problems.append(f"{path}:{number}: not valid JSON: {error}")
             continue
-        if not isinstance(row, dict):
-            problems.append(f"{place}: expected a JSON object with some of the keys {', '.join(FIELDS)}")
-        elif fault := _unknown_column(row):
-            problems.append(f"{place}: {fault}")
+        is_object = isinstance(row, dict)
+        fault = (
+            _unknown_column(row) if is_object else f"expected a JSON object with some of the keys {', '.join(FIELDS)}"
+        )
+        if fault:
+            problems.append(f"{path}:{number}: {fault}")
         else:
-            yield place, row
+            yield f"{path}:{number}", row
 
 
-def _writer(out: Path) -> Any:
-    writers = {".tsv": _write_tsv, ".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}
-    found = writers.get(out.suffix.lower())
-    if found is None:
-        raise QuestionError(f"{out}: answers are written as {', '.join(writers)}; end the name with one of these")
-    return found
-
-
-def _write_tsv(out: Path, rows: list[dict[str, Any]]) -> None:
-    fields, rows = _with_text(rows)
-    lines = ["\t".join(fields)]
-    for row in rows:
-        cells = ["" if row[name] is None else str(row[name]) for name in fields]
-        if broken := next((cell for cell in cells if set(cell) & set("\t\n\r")), None):
-            raise QuestionError(
-                f"{out}: the name {broken!r} has a tab or a line end, which TSV cannot hold; "
-                "end the name of the file with .csv, .jsonl or .parquet"
-            )
-        lines.append("\t".join(cells))
-    write_text(out, "\n".join(lines) + "\n")
-
-
-def _write_csv(out: Path, rows: list[dict[str, Any]]) -> None:
-    fields, rows = _with_text(rows)
+def _write_table(out: Path, rows: list[Row]) -> None:
+    fields, rows = _flat(rows)
+    tabs = out.suffix.lower() == ".tsv"
+    if tabs and (broken := [cell for row in rows for cell in row.values() if set(str(cell)) & set("\t\n\r")]):
+        raise QuestionError(
+            f"{out}: the name {broken[0]!r} has a tab or a line end, which TSV cannot hold; "
+            "end the name of the file with .csv, .jsonl or .parquet"
+        )
     stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, fields, lineterminator="\n")
+    writer = csv.DictWriter(stream, fields, lineterminator="\n", **(_TABS if tabs else {}))
     writer.writeheader()
     writer.writerows(rows)
     write_text(out, stream.getvalue())
 
 
-def _write_jsonl(out: Path, rows: list[dict[str, Any]]) -> None:
-    plain = [row | ({WHY: [reason.to_dict() for reason in row[WHY]]} if WHY in row else {}) for row in rows]
+def _write_json_lines(out: Path, rows: list[Row]) -> None:
+    plain = [row | ({REASONS: [reason.to_dict() for reason in row[REASONS]]} if REASONS in row else {}) for row in rows]
     write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain))
 
 
-def _write_parquet(out: Path, rows: list[dict[str, Any]]) -> None:
+def _write_parquet(out: Path, rows: list[Row]) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    fields, rows = _with_text(rows)
+    fields, rows = _flat(rows)
     numbers = {"rank": pyarrow.int64(), "confidence": pyarrow.float64(), "score": pyarrow.float64()}
-    # without a schema, a column in which nothing is known would have no type
+    # without a schema, a column without any value would have no type
     schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in fields])
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), sink)
     write_bytes(out, sink.getvalue().to_pybytes())
 
 
-def _with_text(rows: list[dict[str, Any]]) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+def _flat(rows: list[Row]) -> tuple[tuple[str, ...], list[Row]]:
     """Return the names of the columns, and the rows with their reasons, if there are any, as text."""
-    if not any(WHY in row for row in rows):
+    if not any(REASONS in row for row in rows):
         return ANSWER_FIELDS, rows
-    return (*ANSWER_FIELDS, WHY), [row | {WHY: " | ".join(reason.brief for reason in row[WHY])} for row in rows]
+    text = [row | {REASONS: " | ".join(reason.brief for reason in row[REASONS])} for row in rows]
+    return (*ANSWER_FIELDS, REASONS), text
+
+
+WRITERS: dict[str, Callable[[Path, list[Row]], None]] = {
+    ".tsv": _write_table,
+    ".csv": _write_table,
+    ".jsonl": _write_json_lines,
+    ".parquet": _write_parquet,
+}
+"""How answers are written, by the ending of the file."""

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from foretime.errors import ForetimeError
 from foretime.evaluation.slots import Slot
-from foretime.inference.predictor import Answer, Known, Question
+from foretime.inference.answers import AlreadyKnown, Answer, Question
 from foretime.service.checking import check_explained, check_question, check_questions, knows_names
 from foretime.service.lanes import GATHERED_AT_MOST, Lane
 from foretime.service.problems import Problem, overloaded, too_slow, unanswerable
@@ -90,7 +90,7 @@ class Answering:
 
         def work() -> dict[str, Any]:
             found = run.explainer.explain(
-                competitor=asked.competitor, slot=asked.slot, known=asked.known, top=asked.top, **asked.slots()
+                competitor=asked.competitor, slot=asked.slot, already_known=asked.known, top=asked.top, **asked.slots()
             )
             return found.to_dict(asked.top)
 
@@ -169,11 +169,11 @@ def _tell_each(found: list[list[Answer] | Exception]) -> list[list[dict[str, Any
     return [one if isinstance(one, Exception) else told(one) for one in found]
 
 
-def _ask_together(run: Served, wanted: list[_Wanted], known: Known) -> list[list[Answer] | Exception]:
+def _ask_together(run: Served, wanted: list[_Wanted], known: AlreadyKnown) -> list[list[Answer] | Exception]:
     """Return the answers to each question, or the error of one that cannot be answered."""
     top = max(one.top for one in wanted)
     try:
-        found: list[Any] = run.predictor.complete_many([one.question for one in wanted], top, known)
+        found: list[Any] = run.predictor.predict_many([one.question for one in wanted], top, known)
     except Exception as error:  # the fault of one question is not that of those beside it
         found = [error] if len(wanted) == 1 else [_ask_together(run, [one], known)[0] for one in wanted]
     # the first answers are the same however many are asked for

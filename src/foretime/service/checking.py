@@ -20,7 +20,7 @@ def knows_names(run: Served, asked: QuestionIn) -> bool:
 
 def check_question(run: Served, asked: QuestionIn, suggest: bool = True) -> Slot:
     """Return the open slot of a question that can be answered; any other question is a problem."""
-    slot = asked.question().target()
+    slot = asked.question().target
     _check_names(run, asked, suggest)
     run.predictor.check(asked.question())
     return slot
@@ -50,7 +50,7 @@ def check_explained(run: Served, asked: ExplainIn) -> None:
     slots = asked.slots()
     timed = any(name in slots for name in PIECES_OF_TIME)
     whole = timed and {"subject", "predicate", "object"} <= slots.keys()
-    slot = asked.slot if whole else asked.question().target()
+    slot = asked.slot if whole else asked.question().target
     if asked.competitor is not None and slot == "time":
         run.graph.timeline.step(asked.competitor)
     elif asked.competitor is not None:

@@ -140,7 +140,7 @@ class Served:
         slots = {name: value for name, value in self.example.items() if value is not None}
         timed = {"time", "start", "end"}
         for left_out in ({"subject"}, {"predicate"}, {"object"}, timed):
-            yield partial(self.predictor.complete, top=1, **{name: slots[name] for name in slots.keys() - left_out})
+            yield partial(self.predictor.predict, top=1, **{name: slots[name] for name in slots.keys() - left_out})
         yield partial(self.explainer.explain, **slots)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from foretime.inference.predictor import Question
+from foretime.inference.answers import Question
 from foretime.service.examples import EXAMPLE, FACT
 from foretime.service.settings import (
     MOST_ANSWERS,

@@ -6,19 +6,19 @@ Every total here is `math.fsum` of what it consists of.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from foretime.inference.explanation.company import Company
-from foretime.inference.explanation.events import GroundedEvent
+from foretime.errors import QuestionError
+from foretime.inference.explanation.events import DatedEvent, SharedNeighbours
 from foretime.inference.explanation.rounding import units_of, written
 from foretime.reranker.features.words import FIRST_STAGE_SAYS, in_words, said_by_first_stage, value_in_words
 
 EVIDENCE = "evidence"
 """The term of the score that reasons add up to."""
 IN_TWOS = ("affinity", "path")
-"""The kinds of reasons whose events come in twos: from the subject to a third, and from there to the answer."""
+"""The kinds of reasons whose events come in twos: from the subject to a neighbour, and from there to the answer."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ class ShownReason:
     kind: str
     """`pair`, `object`, `active`, `affinity` or `path`."""
     title: str
-    """What it is, for any answer to the question; `sentence` tells it of this one."""
+    """What it is, for any answer to the question; `sentence` says it of this one."""
     sentence: str
     rule: str | None
-    """The rule in the notation of `foretime rules`, with the times of its strongest part; none if it is of no rule."""
+    """The rule in the notation of `foretime rules`, with the times of its strongest part; None if it is of no rule."""
     parts: tuple[ReasonPart, ...]
-    events: tuple[GroundedEvent, ...]
+    events: tuple[DatedEvent, ...]
     groundings: int
-    """How many events (partners, paths) there are in all; `events` are the nearest."""
+    """How many events (neighbours, paths) there are in all; `events` are the nearest."""
     key: tuple[str | int, ...] = ()
     """What makes it the same reason for another answer."""
 
@@ -98,47 +98,182 @@ class ShownReason:
         }
 
 
+class BasePlace(NamedTuple):
+    """Where the base model has put an answer: the re-ranker only orders the `shortlist` best ones."""
+
+    shortlist: int
+    listed: bool
+    place: int | None = None
+    """Its place on the shortlist, from 1; a known answer is scored in addition and has none."""
+
+    def __str__(self) -> str:
+        shortlist = f"the shortlist of the best {self.shortlist:,}"
+        if not self.listed:
+            return f"not on {shortlist}, so the re-ranker does not score it and it keeps its place"
+        return f"place {self.place} on {shortlist}" if self.place else f"already known, so in addition to {shortlist}"
+
+
 @dataclass(frozen=True)
 class Contribution:
-    """What one column adds to the score of the second stage."""
+    """What one feature adds to the score of the re-ranker."""
 
-    column: str
+    feature: str
     value: float
     contribution: float
 
     @property
     def words(self) -> str:
-        """What the column says."""
-        return in_words(self.column)
+        """What the feature says."""
+        return in_words(self.feature)
 
     @property
     def value_words(self) -> str:
         """The value as it is printed."""
-        return value_in_words(self.column, self.value)
+        return value_in_words(self.feature, self.value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contribution as plain values for JSON."""
         return {**asdict(self), "words": self.words}
 
 
-class FirstStage(NamedTuple):
-    """Where the first of two stages has put an answer: the second stage only orders its `shortlist` best ones."""
+@dataclass(frozen=True)
+class RerankerScore:
+    """The score by which the re-ranker orders an answer: its base and what each feature adds, the largest first."""
 
-    shortlist: int
-    listed: bool
-    place: int | None = None
-    """Its place on the shortlist, from 1; a known answer stands beside it and has none."""
+    base: float
+    contributions: tuple[Contribution, ...]
+    shared_neighbours: SharedNeighbours | None = None
+    """In a graph of intervals: the co-neighbours that support the answer."""
 
     @property
-    def words(self) -> str:
-        """The place in words."""
-        shortlist = f"the shortlist of the best {self.shortlist:,}"
-        if not self.listed:
-            return f"behind {shortlist}, so it keeps its place and has no score of the second stage"
-        return f"known already, so beside {shortlist}" if self.place is None else f"place {self.place} on {shortlist}"
+    def score(self) -> float:
+        """The base and all contributions together."""
+        return math.fsum([self.base, *(one.contribution for one in self.contributions)])
+
+    def summary(self) -> list[Contribution]:
+        """Return the contributions with those of the base model as one: a reader asks what else there is."""
+        of_base = [one for one in self.contributions if said_by_first_stage(one.feature)]
+        others = [one for one in self.contributions if not said_by_first_stage(one.feature)]
+        if of_base:
+            place = next((one.value for one in of_base if one.feature == "position"), 0.0)
+            others.append(Contribution(FIRST_STAGE_SAYS, place, math.fsum(one.contribution for one in of_base)))
+        return sorted(others, key=lambda one: -abs(one.contribution))
+
+    def to_dict(self, top: int | None) -> dict[str, Any]:
+        """Return the score as plain values for JSON, with the first `top` contributions."""
+        return {
+            "score": self.score,
+            "base": self.base,
+            "contributions": [one.to_dict() for one in self.contributions[:top]],
+            "other_contributions": _others("contribution", [one.contribution for one in self.contributions], top),
+            "shared_neighbours": None if self.shared_neighbours is None else self.shared_neighbours.to_dict(top),
+        }
 
 
-class Difference(NamedTuple):
+@dataclass(frozen=True)
+class Explanation:
+    """Why an answer has the score that it has; prints as text, and in a notebook as HTML.
+
+    >>> explanation = run.explain(subject="state 0", predicate="visits", time="2020-05-05")
+    >>> print(explanation.to_text().splitlines()[0])
+    (state 0, visits, ?, 2020-05-05): state 1
+    >>> explanation.against("state 2").competitor.answer
+    'state 2'
+    """
+
+    question: dict[str, str]
+    """The whole fact on labels: subject, predicate, object, and time or start and end."""
+    slot: str
+    """The slot of the question that is the answer."""
+    answer: str
+    rank: int
+    confidence: float | None
+    already_known: str | None
+    terms: dict[str, float]
+    """The terms of the base score by name; evidence is the sum of the reasons."""
+    reasons: tuple[ShownReason, ...] = ()
+    """Those with the largest contribution, for or against, first."""
+    note: str | None = None
+    """What a reader should know of the explanation itself, such as that there is no evidence in the run."""
+    base_place: BasePlace | None = None
+    """Where the base model has put the answer, if there is a re-ranker for such questions."""
+    reranker: RerankerScore | None = None
+    """The score of the re-ranker, if it has scored the answer."""
+    competitor: Explanation | None = None
+    """The explanation of the answer that this one is compared with."""
+    top: int | None = None
+    """How many reasons are shown, unless a rendering is asked for another number; None for all."""
+    explain_other: Callable[[str], Explanation] | None = field(default=None, repr=False, compare=False)
+    """Explains another answer to the same question; not part of the value."""
+
+    @property
+    def score(self) -> float:
+        """The score that orders the answer: that of the re-ranker if it has one, or the base score."""
+        return self.base_score if self.reranker is None else self.reranker.score
+
+    @property
+    def base_score(self) -> float:
+        """The sum of the terms."""
+        return math.fsum(self.terms.values())
+
+    def against(self, competitor: str) -> Explanation:
+        """Return the explanation with a comparison: why this answer, and not the competitor.
+
+        Raises `QuestionError` if the competitor is unknown, or the answer itself.
+        """
+        if self.explain_other is None:
+            raise QuestionError("this explanation does not come from a run, so it cannot be compared")
+        return replace(self, competitor=self.explain_other(competitor))
+
+    def to_dict(self, top: int | None = None) -> dict[str, Any]:
+        """Return the explanation as plain values for JSON, with the first `top` reasons and the sum of the others."""
+        top = self.top if top is None else top
+        shown: dict[str, Any] = {
+            "question": self.question,
+            "slot": self.slot,
+            "answer": self.answer,
+            "rank": self.rank,
+            "confidence": self.confidence,
+            "already_known": self.already_known,
+            "score": self.score,
+            "terms": self.terms,
+            "reasons": [reason.to_dict() for reason in self.reasons[:top]],
+            "other_reasons": _others("contribution", [reason.contribution for reason in self.reasons], top),
+            "note": self.note,
+            "base_model": None if self.base_place is None else {"score": self.base_score, **self.base_place._asdict()},
+            "reranker": None if self.reranker is None else self.reranker.to_dict(top),
+        }
+        if self.competitor is not None:
+            shown["competitor"] = self.competitor.to_dict(top)
+            shown["differences"] = AnswerComparison(self, self.competitor).to_dict(top)
+        return shown
+
+    def to_text(self, top: int | None = None) -> str:
+        """Return the explanation as plain text, with the first `top` reasons and the sum of the others."""
+        return self._render("text", top)
+
+    def to_markdown(self, top: int | None = None) -> str:
+        """Return the explanation as Markdown, with the first `top` reasons and the sum of the others."""
+        return self._render("markdown", top)
+
+    def to_html(self, top: int | None = None) -> str:
+        """Return the explanation as HTML, with the first `top` reasons and the sum of the others."""
+        return self._render("html", top)
+
+    def _render(self, form: str, top: int | None) -> str:
+        from foretime.inference.explanation.layout import lay_out
+        from foretime.inference.explanation.writers import WRITERS
+
+        return WRITERS[form](lay_out(self, self.top if top is None else top))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+class ContributionDifference(NamedTuple):
     """What one summand gives to the answer and to its competitor."""
 
     name: str
@@ -155,197 +290,82 @@ class Difference(NamedTuple):
         return {**self._asdict(), "difference": self.difference}
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why an answer has the score that it has."""
-
-    question: dict[str, str]
-    """The whole fact on labels: subject, predicate, object, and time or start and end."""
-    slot: str
-    """The slot of the question that is the answer."""
-    answer: str
-    rank: int
-    confidence: float | None
-    known: str | None
-    terms: dict[str, float]
-    """The terms of the score by name, of the first stage's if there are two; evidence is the sum of the reasons."""
-    reasons: tuple[ShownReason, ...] = ()
-    """Those with the largest contribution, for or against, first."""
-    note: str | None = None
-    """What a reader should know of the explanation itself, such as that there is no evidence in the run."""
-    second_stage: Sequence[Contribution] | None = None
-    """Where a second stage has ordered the answers: what each of its columns adds to `second_stage_base`."""
-    second_stage_base: float = 0.0
-    first_stage: FirstStage | None = None
-    """Where the first stage has put the answer, if there are two."""
-    company: Company | None = None
-    """In a graph of intervals, where a second stage has ordered the answers: who speaks for this one."""
-    competitor: Explanation | None = None
-    """The explanation of the answer that this one is compared with."""
-
-    @property
-    def score(self) -> float:
-        """The score that orders the answer: that of the second stage if it has one, or the sum of the terms."""
-        return self.first_stage_score if self.second_stage_score is None else self.second_stage_score
-
-    @property
-    def first_stage_score(self) -> float:
-        """The sum of the terms."""
-        return math.fsum(self.terms.values())
-
-    @property
-    def second_stage_score(self) -> float | None:
-        """The score of the second stage: its base and what its columns add."""
-        if self.second_stage is None:
-            return None
-        return math.fsum([self.second_stage_base, *(column.contribution for column in self.second_stage)])
-
-    def sorted_second_stage(self) -> list[Contribution]:
-        """Return the contributions of the second stage, the largest first."""
-        return sorted(self.second_stage or [], key=lambda column: -abs(column.contribution))
-
-    def told_second_stage(self) -> list[Contribution]:
-        """Return the same with all that the first stage says as one: a reader asks what else there is."""
-        columns = self.second_stage or ()
-        first = [column for column in columns if said_by_first_stage(column.column)]
-        place = next((column.value for column in first if column.column == "position"), 0.0)
-        said = math.fsum(column.contribution for column in first)
-        told = [column for column in columns if not said_by_first_stage(column.column)]
-        merged = [Contribution(FIRST_STAGE_SAYS, place, said), *told] if first else told
-        return sorted(merged, key=lambda column: -abs(column.contribution))
-
-    def to_dict(self, top: int | None = None) -> dict[str, Any]:
-        """Return the explanation as plain values for JSON, with the first `top` reasons and the sum of the others."""
-        reasons = self.reasons[:top]
-        shown: dict[str, Any] = {
-            "question": self.question,
-            "slot": self.slot,
-            "answer": self.answer,
-            "rank": self.rank,
-            "confidence": self.confidence,
-            "known": self.known,
-            "score": self.score,
-            "terms": self.terms,
-            "reasons": [reason.to_dict() for reason in reasons],
-            "other_reasons": _others(self.reasons, len(reasons), self.terms.get(EVIDENCE, 0.0)),
-            "note": self.note,
-            "first_stage": self._first_stage_dict(),
-            "second_stage": self._second_stage_dict(top),
-        }
-        if self.competitor is not None:
-            shown["competitor"] = self.competitor.to_dict(top)
-            shown["differences"] = Comparison(self, self.competitor).to_dict(top)
-        return shown
-
-    def _first_stage_dict(self) -> dict[str, Any] | None:
-        return None if self.first_stage is None else {"score": self.first_stage_score, **self.first_stage._asdict()}
-
-    def _second_stage_dict(self, top: int | None) -> dict[str, Any] | None:
-        if self.second_stage_score is None:
-            return None
-        columns = self.sorted_second_stage()
-        others = _others(columns, len(columns[:top]), self.second_stage_score - self.second_stage_base)
-        return {
-            "score": self.second_stage_score,
-            "base": self.second_stage_base,
-            "contributions": [column.to_dict() for column in columns[:top]],
-            "other_contributions": others,
-            "company": None if self.company is None else self.company.to_dict(top),
-        }
-
-    def to_text(self, top: int | None = None) -> str:
-        """Return the explanation as plain text, with the first `top` reasons and the sum of the others."""
-        from foretime.inference.explanation.text import explanation_text
-
-        return explanation_text(self, top)
-
-    def to_markdown(self, top: int | None = None) -> str:
-        """Return the explanation as Markdown, with the first `top` reasons and the sum of the others."""
-        from foretime.inference.explanation.markdown import explanation_markdown
-
-        return explanation_markdown(self, top)
-
-
-class Comparison:
+class AnswerComparison:
     """Why one answer and not another: differences, the largest first, that add up to that of the scores.
 
-    Where the second stage has scored only one of the two, the scores are those of the first.
+    Where the re-ranker has scored only one of the two, their base scores are compared.
     """
 
     def __init__(self, answer: Explanation, competitor: Explanation) -> None:
         self.answer, self.competitor = answer, competitor
-        self.reasons = _by_size(_reason_differences(answer, competitor))
-        names = dict.fromkeys([*answer.terms, *competitor.terms])
-        self.terms = [Difference(name, answer.terms.get(name, 0.0), competitor.terms.get(name, 0.0)) for name in names]
-        self.second_stage = _by_size(_column_differences(answer, competitor))
+        self.terms = _differences(answer.terms, competitor.terms)
+        titles = {reason.key: reason.title for side in (competitor, answer) for reason in side.reasons}
+        own, theirs = ({reason.key: reason.contribution for reason in side.reasons} for side in (answer, competitor))
+        self.reasons = _by_size(_differences(own, theirs, titles))
+        self.reranker = _by_size(_reranker_differences(answer, competitor)) if self.reranked else []
 
     @property
-    def staged(self) -> bool:
-        """Whether the second stage has scored both."""
-        return self.answer.second_stage is not None and self.competitor.second_stage is not None
+    def reranked(self) -> bool:
+        """Whether the re-ranker has scored both."""
+        return self.answer.reranker is not None and self.competitor.reranker is not None
 
     @property
     def scores(self) -> tuple[float, float]:
         """The scores that are compared."""
-        if self.staged:
+        if self.reranked:
             return self.answer.score, self.competitor.score
-        return self.answer.first_stage_score, self.competitor.first_stage_score
+        return self.answer.base_score, self.competitor.base_score
 
     @property
     def difference(self) -> float:
         """By how much the score of the answer is higher."""
-        parts = self.second_stage if self.staged else self.terms
-        return math.fsum(side for part in parts for side in (part.answer, -part.competitor))
-
-    @property
-    def first_stage_difference(self) -> float:
-        """By how much the sum of the answer's terms is higher."""
-        return math.fsum(side for term in self.terms for side in (term.answer, -term.competitor))
+        return _total(self.reranker if self.reranked else self.terms)
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:
         """Return the differences as plain values for JSON."""
         shown: dict[str, Any] = {
             "score": self.difference,
-            "first_stage_score": self.first_stage_difference,
+            "base_score": _total(self.terms),
             "terms": [term.to_dict() for term in self.terms],
             "reasons": [reason.to_dict() for reason in self.reasons[:top]],
-            "other_reasons": _other_differences(self.reasons, top),
-            "second_stage": None,
+            "other_reasons": _others("difference", [reason.difference for reason in self.reasons], top),
+            "reranker": None,
         }
-        if self.staged:
-            shown["second_stage"] = [column.to_dict() for column in self.second_stage[:top]]
-            shown["other_second_stage"] = _other_differences(self.second_stage, top)
+        if self.reranked:
+            shown["reranker"] = [one.to_dict() for one in self.reranker[:top]]
+            shown["other_reranker"] = _others("difference", [one.difference for one in self.reranker], top)
         return shown
 
 
-def _reason_differences(answer: Explanation, competitor: Explanation) -> Iterable[Difference]:
-    own = {reason.key: reason for reason in answer.reasons}
-    theirs = {reason.key: reason for reason in competitor.reasons}
-    for key in dict.fromkeys([*own, *theirs]):
-        title = (own.get(key) or theirs[key]).title
-        yield Difference(title, *(side[key].contribution if key in side else 0.0 for side in (own, theirs)))
+def _differences(
+    own: Mapping[Any, float], theirs: Mapping[Any, float], names: Mapping[Any, str] | None = None
+) -> list[ContributionDifference]:
+    """Return the differences of two sums by the keys of their summands."""
+    keys = dict.fromkeys([*own, *theirs])
+    return [
+        ContributionDifference((names or {}).get(key, key), own.get(key, 0.0), theirs.get(key, 0.0)) for key in keys
+    ]
 
 
-def _column_differences(answer: Explanation, competitor: Explanation) -> Iterable[Difference]:
+def _reranker_differences(answer: Explanation, competitor: Explanation) -> list[ContributionDifference]:
     own, theirs = (
-        {column.column: column.contribution for column in side.told_second_stage()} for side in (answer, competitor)
+        {"base": side.reranker.base} | {one.words: one.contribution for one in side.reranker.summary()}
+        for side in (answer, competitor)
+        if side.reranker is not None
     )
-    if answer.second_stage_base != competitor.second_stage_base:
-        yield Difference("base", answer.second_stage_base, competitor.second_stage_base)
-    for name in dict.fromkeys([*own, *theirs]):
-        yield Difference(in_words(name), own.get(name, 0.0), theirs.get(name, 0.0))
+    found = _differences(own, theirs)
+    return found if own["base"] != theirs["base"] else found[1:]
 
 
-def _by_size(differences: Iterable[Difference]) -> list[Difference]:
+def _total(differences: Iterable[ContributionDifference]) -> float:
+    return math.fsum(side for one in differences for side in (one.answer, -one.competitor))
+
+
+def _by_size(differences: list[ContributionDifference]) -> list[ContributionDifference]:
     return sorted(differences, key=lambda found: -abs(found.difference))
 
 
-def _others(every: Sequence[ShownReason] | Sequence[Contribution], shown: int, total: float) -> dict[str, Any]:
-    """Return how many summands are not shown, and what is left for them of the total."""
-    left = math.fsum([total, *(-one.contribution for one in every[:shown])]) if shown < len(every) else 0.0
-    return {"count": len(every) - shown, "contribution": left}
-
-
-def _other_differences(differences: list[Difference], top: int | None) -> dict[str, Any]:
-    others = differences[top:] if top is not None else []
-    return {"count": len(others), "difference": math.fsum(found.difference for found in others)}
+def _others(name: str, values: Sequence[float], top: int | None) -> dict[str, Any]:
+    """Return how many summands are not shown, and their sum."""
+    left = values[len(values[:top]) :]
+    return {"count": len(left), name: math.fsum(left)}

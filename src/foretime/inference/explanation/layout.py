@@ -1,221 +1,205 @@
-"""An explanation as it is printed: what is shown, and every number in units, so that each sum comes out on paper."""
+"""An explanation as it is shown, whatever the format: lines, with every number in units, so that each sum comes out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from foretime.inference.explanation.company import Company, Peer
-from foretime.inference.explanation.explanation import EVIDENCE, Comparison, Contribution, Difference, Explanation
-from foretime.inference.explanation.explanation import ReasonPart as Part
-from foretime.inference.explanation.explanation import ShownReason as Reason
-from foretime.inference.explanation.rounding import adding_up, units_of
+from foretime.inference.answers import TIMES, fact_text
+from foretime.inference.explanation.events import CoNeighbour, DatedEvent, SharedNeighbours
+from foretime.inference.explanation.explanation import (
+    EVIDENCE,
+    IN_TWOS,
+    AnswerComparison,
+    ContributionDifference,
+    Explanation,
+    ReasonPart,
+    RerankerScore,
+    ShownReason,
+)
+from foretime.inference.explanation.rounding import adding_up, sum_text, units_of, written
 
-PEERS_SHOWN = 3
-"""How many of the company are printed at the most."""
-
-
-class Named(NamedTuple):
-    """A named summand."""
-
-    name: str
-    units: int
-
-
-class PartLine(NamedTuple):
-    """A part of a reason and its weights, which add up to it."""
-
-    part: Part
-    units: int
-    weights: list[Named]
+EVENTS_SHOWN, TWOS_SHOWN = 3, 2
+"""How many events of a reason are shown; of paths and common neighbours, how many twos."""
+CO_NEIGHBOURS_SHOWN, FACTS_SHOWN = 3, 6
+"""How many co-neighbours are shown at the most, and how many facts of each."""
+_NOUNS = {"affinity": "common neighbours", "path": "paths"}
+_REPORTED = 1e-4
+"""How far the weight of shared neighbours may be from the re-ranker's feature, which is of single precision."""
 
 
-class ReasonLine(NamedTuple):
-    """A reason and its parts, which add up to it."""
+class LayoutItem(NamedTuple):
+    """A line with what it consists of: items with a number add up to it."""
 
-    reason: Reason
-    units: int
-    parts: list[PartLine]
-
-
-@dataclass(frozen=True)
-class Others:
-    """What is not shown: how many, and their sum."""
-
-    count: int
-    units: int
+    text: str
+    units: int | None = None
+    items: tuple[LayoutItem, ...] = ()
+    mark: str = ""
+    is_rule: bool = False
+    signed: bool = True
 
 
-class ColumnLine(NamedTuple):
-    """A column of the second stage."""
+class LayoutSection(NamedTuple):
+    """Items that add up to a total."""
 
-    column: Contribution
-    units: int
+    heading: str
+    total: int
+    items: list[LayoutItem]
 
 
 @dataclass(frozen=True)
-class SecondStage:
-    """The second stage: its score is its base, the columns that are shown, and the others."""
+class ExplanationLayout:
+    """An explanation, or the comparison of two."""
 
-    score: int
-    base: int
-    columns: list[ColumnLine]
-    others: Others
-
-
-class PeerLine(NamedTuple):
-    """One of the company."""
-
-    peer: Peer
-    units: int
+    title: str
+    lines: list[str]
+    sections: list[LayoutSection]
+    is_comparison: bool = False
 
 
-@dataclass(frozen=True)
-class CompanyLines:
-    """The company: its weight is that of the peers that are shown and of the others."""
-
-    company: Company
-    weight: int
-    peers: list[PeerLine]
-    others: Others
-
-
-@dataclass(frozen=True)
-class Layout:
-    """An explanation: the terms add up to the first stage, the reasons and the others to the evidence.
-
-    `score` is that of the second stage, or the same as the first if there is only one.
-    """
-
-    score: int
-    first_stage: int
-    terms: list[Named]
-    reasons: list[ReasonLine]
-    others: Others
-    second_stage: SecondStage | None
-    company: CompanyLines | None
-
-    @property
-    def evidence(self) -> int:
-        """What reasons and others add up to."""
-        return next((term.units for term in self.terms if term.name == EVIDENCE), 0)
+def lay_out(explanation: Explanation, top: int | None) -> list[ExplanationLayout]:
+    """Return what is shown of an explanation with the first `top` reasons; with a competitor, the comparison first."""
+    if explanation.competitor is None:
+        return [_explanation(explanation, top)]
+    competitor = explanation.competitor
+    comparison = _comparison(AnswerComparison(explanation, competitor), top)
+    return [comparison, _explanation(explanation, top), _explanation(competitor, top)]
 
 
-class DifferenceLine(NamedTuple):
-    """A summand of two scores: `answer` less `competitor` is the difference."""
-
-    name: str
-    answer: int
-    competitor: int
-
-    @property
-    def units(self) -> int:
-        """By how much the answer has more."""
-        return self.answer - self.competitor
+def _question(explanation: Explanation) -> str:
+    """Return the question, with `?` for the slot that is the answer."""
+    asked = TIMES if explanation.slot == "time" else (explanation.slot,)
+    return fact_text({name: "?" if name in asked else value for name, value in explanation.question.items()})
 
 
-@dataclass(frozen=True)
-class ComparisonLayout:
-    """A comparison: the terms add up to the difference of the first stage, reasons and others to the evidence's.
-
-    `score` is that of the second stage where it has scored both, or the same as the first.
-    """
-
-    score: DifferenceLine
-    first_stage: DifferenceLine
-    terms: list[DifferenceLine]
-    reasons: list[DifferenceLine]
-    others: Others
-    second_stage: list[DifferenceLine]
-    second_stage_others: Others
-
-
-def lay_out(explanation: Explanation, top: int | None) -> Layout:
-    """Return the layout of an explanation with the first `top` reasons."""
-    first_stage = units_of(explanation.first_stage_score)
-    terms = _named(explanation.terms, first_stage)
-    evidence = next((term.units for term in terms if term.name == EVIDENCE), 0)
-    contributions = [reason.contribution for reason in explanation.reasons]
-    units, others = _shown(contributions, top, evidence)
-    reasons = [_reason_line(reason, unit) for reason, unit in zip(explanation.reasons, units, strict=False)]
-    return Layout(
-        score=units_of(explanation.score),
-        first_stage=first_stage,
-        terms=terms,
-        reasons=reasons,
-        others=others,
-        second_stage=_second_stage(explanation, top),
-        company=_company(explanation.company, top),
-    )
+def _explanation(explanation: Explanation, top: int | None) -> ExplanationLayout:
+    base, reranker = units_of(explanation.base_score), explanation.reranker
+    terms = dict(zip(explanation.terms, adding_up(list(explanation.terms.values()), base), strict=True))
+    sections = []
+    if reranker is not None:
+        sections.append(_reranker(reranker, top))
+        if reranker.shared_neighbours is not None and reranker.shared_neighbours.co_neighbours:
+            sections.append(_shared_neighbours(reranker.shared_neighbours, top))
+    if explanation.reasons:
+        sections.append(_evidence(explanation.reasons, terms.get(EVIDENCE, 0), top))
+    lines = [_standing(explanation)]
+    if reranker is not None:
+        lines.append(f"score {written(units_of(explanation.score))}, by the re-ranker")
+    place = "" if explanation.base_place is None else f"; {explanation.base_place}"
+    name = "base score" if reranker is not None or place else "score"
+    lines += [f"{name} {written(base)} = {sum_text(list(terms.items()))}{place}", explanation.note or ""]
+    return ExplanationLayout(f"{_question(explanation)}: {explanation.answer}", list(filter(None, lines)), sections)
 
 
-def lay_out_comparison(comparison: Comparison, top: int | None) -> ComparisonLayout:
-    """Return the layout of a comparison with the first `top` differences."""
-    answer, competitor = comparison.answer, comparison.competitor
-    first = DifferenceLine("first stage", units_of(answer.first_stage_score), units_of(competitor.first_stage_score))
-    score = DifferenceLine("score", *map(units_of, comparison.scores))
-    terms = _differences(comparison.terms, adding_up([term.difference for term in comparison.terms], first.units))
-    evidence = next((term.units for term in terms if term.name == EVIDENCE), 0)
-    reasons, others = _shown([reason.difference for reason in comparison.reasons], top, evidence)
-    found = comparison.second_stage if comparison.staged else []
-    columns, column_others = _shown([column.difference for column in found], top, score.units)
-    return ComparisonLayout(
-        score=score,
-        first_stage=first,
-        terms=terms,
-        reasons=_differences(comparison.reasons, reasons),
-        others=others,
-        second_stage=_differences(found, columns),
-        second_stage_others=column_others,
-    )
+def _standing(explanation: Explanation) -> str:
+    confidence, known = explanation.confidence, explanation.already_known
+    shown = "" if confidence is None else f", confidence {confidence:.1%}"
+    return f"rank {explanation.rank}{shown}" + (f", already known in {known}" if known else "")
 
 
-def _named(values: dict[str, float], total: int) -> list[Named]:
-    return [Named(*pair) for pair in zip(values, adding_up(list(values.values()), total), strict=True)]
+def _evidence(reasons: Sequence[ShownReason], total: int, top: int | None) -> LayoutSection:
+    units, others = _shown([reason.contribution for reason in reasons], total, top, "reason")
+    items = [_reason(reason, unit) for reason, unit in zip(reasons, units, strict=False)]
+    return LayoutSection(f"the evidence, {written(total)}", total, items + others)
 
 
-def _shown(values: Sequence[float], top: int | None, total: int) -> tuple[list[int], Others]:
-    """Return the units of the first values, and those of all others."""
-    units = adding_up(values, total)
-    shown = len(units[:top])
-    return units[:shown], Others(len(units) - shown, sum(units[shown:]))
-
-
-def _reason_line(reason: Reason, units: int) -> ReasonLine:
+def _reason(reason: ShownReason, units: int) -> LayoutItem:
     parts = zip(reason.parts, adding_up([part.contribution for part in reason.parts], units), strict=True)
-    return ReasonLine(reason, units, [PartLine(part, unit, _weights(part, unit)) for part, unit in parts])
+    items = [LayoutItem(reason.rule, is_rule=True)] if reason.rule is not None else []
+    items += [_part(part, unit) for part, unit in parts]
+    twos = reason.kind in IN_TWOS
+    events = reason.events[: 2 * TWOS_SHOWN if twos else EVENTS_SHOWN]
+    items += _events(events)
+    shown = len(events) // 2 if twos else len(events)
+    if shown < reason.groundings:
+        items.append(LayoutItem(f"{shown:,} of {reason.groundings:,} {_NOUNS.get(reason.kind, 'events')}"))
+    return LayoutItem(reason.sentence, units, tuple(items))
 
 
-def _weights(part: Part, units: int) -> list[Named]:
+def _part(part: ReasonPart, units: int) -> LayoutItem:
     weights = {"shared": part.shared, "predicate": part.predicate, "rule": part.rule}
-    return _named({name: part.share * weight for name, weight in weights.items() if weight}, units)
+    used = {name: part.share * weight for name, weight in weights.items() if weight}
+    made = sum_text(list(zip(used, adding_up(list(used.values()), units), strict=True)))
+    where = f"at the {part.end}, " if part.end else ""
+    counted = f"  [SC {part.confidence:.2f}, {part.support} of {part.body_count}]" if part.body_count else ""
+    return LayoutItem(f"{where}{part.says} = {made}{counted}", units)
 
 
-def _second_stage(explanation: Explanation, top: int | None) -> SecondStage | None:
-    if explanation.second_stage_score is None:
-        return None
-    columns = explanation.told_second_stage()
-    score = units_of(explanation.second_stage_score)
-    base, *rest = adding_up([explanation.second_stage_base, *(column.contribution for column in columns)], score)
-    shown = len(rest[:top])
-    lines = [ColumnLine(*pair) for pair in zip(columns, rest[:shown], strict=False)]
-    return SecondStage(score, base, lines, Others(len(rest) - shown, sum(rest[shown:])))
+def _events(events: Iterable[DatedEvent]) -> Iterator[LayoutItem]:
+    return (LayoutItem(str(event), mark=event.mark) for event in events)
 
 
-def _company(company: Company | None, top: int | None) -> CompanyLines | None:
-    if company is None or not company.peers:
-        return None
-    shown = PEERS_SHOWN if top is None else min(top, PEERS_SHOWN)
-    weight = units_of(company.weight)
-    units, others = _shown([peer.weight for peer in company.peers], shown, weight)
-    lines = [PeerLine(*pair) for pair in zip(company.peers, units, strict=False)]
-    return CompanyLines(company, weight, lines, others)
+def _reranker(reranker: RerankerScore, top: int | None) -> LayoutSection:
+    found, total, base = reranker.summary(), units_of(reranker.score), units_of(reranker.base)
+    units, others = _shown([one.contribution for one in found], total - base, top, "feature")
+    items = [LayoutItem(f"{one.words} = {one.value_words}", unit) for one, unit in zip(found, units, strict=False)]
+    heading = f"the re-ranker, {written(total)}, which orders the answers"
+    return LayoutSection(heading, total, [LayoutItem("base", base), *items, *others])
 
 
-def _differences(differences: list[Difference], units: list[int]) -> list[DifferenceLine]:
-    """Return the first differences in units: the answer's share is rounded, and the competitor's is what is left."""
-    return [
-        DifferenceLine(found.name, units_of(found.answer), units_of(found.answer) - unit)
-        for found, unit in zip(differences, units, strict=False)
+def _shared_neighbours(shared: SharedNeighbours, top: int | None) -> LayoutSection:
+    found, total = shared.co_neighbours, units_of(shared.weight)
+    most = CO_NEIGHBOURS_SHOWN if top is None else min(top, CO_NEIGHBOURS_SHOWN)
+    units, others = _shown([one.weight for one in found], total, most, "co-neighbour", signed=False)
+    items = [_co_neighbour(one, unit) for one, unit in zip(found, units, strict=False)]
+    same = math.isclose(shared.reported, shared.weight, rel_tol=_REPORTED)
+    part = "" if same else f", {shared.reported:.3f} of it reported to the re-ranker"
+    paths = _counted(shared.paths, "path")
+    return LayoutSection(f"shared neighbours, {paths} with a weight of {written(total)}{part}", total, items + others)
+
+
+def _co_neighbour(one: CoNeighbour, units: int) -> LayoutItem:
+    items = [*_events(one.events[:FACTS_SHOWN])]
+    if len(one.events) > FACTS_SHOWN:
+        items.append(LayoutItem(f"{FACTS_SHOWN} of {len(one.events):,} facts"))
+    return LayoutItem(f"{one.name}, via {one.via}: {_counted(one.paths, 'path')}", units, tuple(items), signed=False)
+
+
+def _comparison(comparison: AnswerComparison, top: int | None) -> ExplanationLayout:
+    answer, competitor = comparison.answer, comparison.competitor
+    base = units_of(answer.base_score), units_of(competitor.base_score)
+    terms = adding_up([term.difference for term in comparison.terms], base[0] - base[1])
+    made = dict(zip([term.name for term in comparison.terms], terms, strict=True))
+    lines, sections = [], []
+    if comparison.reranked:
+        score = units_of(answer.score), units_of(competitor.score)
+        difference = score[0] - score[1]
+        lines.append(f"score {_against(*score)}, by the re-ranker: difference {written(difference)}")
+        sections.append(_differences("the re-ranker", comparison.reranker, difference, top, "feature"))
+    name = "base score" if answer.base_place or comparison.reranked else "score"
+    lines.append(f"{name} {_against(*base)}: difference {written(base[0] - base[1])} = {sum_text(list(made.items()))}")
+    if comparison.reasons:
+        sections.append(_differences("the evidence", comparison.reasons, made.get(EVIDENCE, 0), top, "reason"))
+    title = f"why {answer.answer} and not {competitor.answer}: {_question(answer)}"
+    return ExplanationLayout(title, lines, sections, is_comparison=True)
+
+
+def _differences(
+    name: str, found: Sequence[ContributionDifference], total: int, top: int | None, noun: str
+) -> LayoutSection:
+    """Return differences: what the answer has is rounded, and the competitor has what is left."""
+    units, others = _shown([one.difference for one in found], total, top, noun)
+    items = [
+        LayoutItem(f"{one.name}: {_against(units_of(one.answer), units_of(one.answer) - unit)}", unit)
+        for one, unit in zip(found, units, strict=False)
     ]
+    return LayoutSection(f"{name}, {written(total)}", total, items + others)
+
+
+def _against(answer: int, competitor: int) -> str:
+    return f"{written(answer)} against {written(competitor)}"
+
+
+def _shown(
+    values: Sequence[float], total: int, top: int | None, noun: str, signed: bool = True
+) -> tuple[list[int], list[LayoutItem]]:
+    """Return the units of the first values, and an item for all others, if there are any."""
+    units = adding_up(values, total)
+    shown, rest = units[:top], units[len(units[:top]) :]
+    return shown, [LayoutItem(_counted(len(rest), f"other {noun}"), sum(rest), signed=signed)] if rest else []
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -10,10 +10,8 @@ from typing import NamedTuple
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph
 from foretime.evidence.buckets import affinity_words, count_words, offset_words
-from foretime.evidence.families import ACTIVE_COUNT, AFFINITY, OBJECT_OFFSET, PAIR_OFFSET, PATH
 from foretime.evidence.reasons import Event, Reason
-from foretime.inference.explanation.company import Company, Peer
-from foretime.inference.explanation.events import GroundedEvent, Mark
+from foretime.inference.explanation.events import CoNeighbour, DatedEvent, Mark, SharedNeighbours
 from foretime.inference.explanation.explanation import IN_TWOS, ReasonPart, ShownReason
 from foretime.reranker.features.shared_neighbours import CompanyPath, SpanFact, steps_apart
 from foretime.rules.rule import STATIC, Rule
@@ -21,10 +19,10 @@ from foretime.rules.text import Atom, WrittenRule
 from foretime.rules.text import written as written_rule
 
 _NAMED = 3
-"""How many shared partners a sentence names."""
+"""How many common neighbours a sentence names."""
 
 
-class Asked(NamedTuple):
+class FactIds(NamedTuple):
     """The candidate that reasons are of, as ids: as the object of a question, whose predicate may be an inverse.
 
     `times` is the step asked about, or those of the ends `start` and `end`.
@@ -38,14 +36,13 @@ class Asked(NamedTuple):
 
 
 class Wording:
-    """Puts the reasons of candidates into the words of a data set."""
+    """Puts the reasons of candidates into the words of a graph."""
 
     def __init__(self, graph: Graph) -> None:
-        self._dataset = graph
-        timeline = graph.timeline
+        self._predicates, self._name, self._label = graph.predicates, graph.entities.name, graph.timeline.label
         # where steps are left out or of several lengths, a step is not a day
-        self._unit = timeline.unit if timeline.regular else "step"
-        self._sentences: dict[str, Callable[[Asked, list[Reason]], tuple[str, str]]] = {
+        self._unit = graph.timeline.unit if graph.timeline.regular else "step"
+        self._sentences: dict[str, Callable[[FactIds, list[Reason]], tuple[str, str, str]]] = {
             "pair": self._pair,
             "object": self._object,
             "active": self._active,
@@ -53,7 +50,7 @@ class Wording:
             "path": self._path,
         }
 
-    def show(self, asked: Asked, reasons: Iterable[Reason]) -> list[ShownReason]:
+    def show(self, asked: FactIds, reasons: Iterable[Reason]) -> list[ShownReason]:
         """Return the reasons with those of one rule body merged, the largest contribution first."""
         groups: dict[tuple[str | int, ...], list[Reason]] = {}
         for reason in reasons:
@@ -62,9 +59,9 @@ class Wording:
         shown = [self._show(asked, key, group) for key, group in groups.items()]
         return sorted(shown, key=lambda reason: -abs(reason.contribution))
 
-    def _show(self, asked: Asked, key: tuple[str | int, ...], group: list[Reason]) -> ShownReason:
+    def _show(self, asked: FactIds, key: tuple[str | int, ...], group: list[Reason]) -> ShownReason:
         kind = group[0].kind
-        title, sentence = self._sentences[kind](asked, group)
+        title, statement, example = self._sentences[kind](asked, group)
         rule = self._rule(asked, kind, group[0].body)
         parts = tuple(self._part(asked, reason, rule) for reason in group)
         dated = [part for part in parts if part.statement is not None]
@@ -72,150 +69,152 @@ class Wording:
         return ShownReason(
             kind=kind,
             title=title,
-            sentence=sentence,
+            sentence=f"{statement}: {self._when(asked, group)} ({example})",
             rule=strongest if rule is None or strongest is not None else rule.statement,
             parts=parts,
             events=self._events(asked, group),
-            groundings=_groundings(kind, group),
+            groundings=_groundings(group),
             key=key,
         )
 
-    def _part(self, asked: Asked, reason: Reason, rule: WrittenRule | None) -> ReasonPart:
+    def _part(self, asked: FactIds, reason: Reason, rule: WrittenRule | None) -> ReasonPart:
         statement = None
-        if rule is not None and reason.family in (PAIR_OFFSET.name, OBJECT_OFFSET.name):
+        if rule is not None and reason.family in ("pair_offset", "object_offset"):
             statement = _dated(rule, int(reason.value)).statement
+        says, (shared, predicate, own) = self._says(asked, reason), reason.weights
         return ReasonPart(
-            family=reason.family,
-            value=reason.value,
-            says=self._says(asked, reason),
-            end=reason.end,
-            share=reason.share,
-            shared=reason.weights.shared,
-            predicate=reason.weights.predicate,
-            rule=reason.weights.rule,
-            statement=statement,
+            reason.family, reason.value, says, reason.end, reason.share, shared, predicate, own, statement
         )
 
-    def _says(self, asked: Asked, reason: Reason, bucket: bool = True) -> str:
+    def _says(self, asked: FactIds, reason: Reason, bucket: bool = True) -> str:
         """Return what one feature says, with its bucket if that is wanted."""
-        if reason.family == AFFINITY.name:
+        if reason.family == "affinity":
             return affinity_words(reason.value, bucket)
-        if reason.family == ACTIVE_COUNT.name:
+        if reason.family == "active_count":
             return f"{count_words(int(reason.value), bucket)} the same {self._unit}"
         if reason.family.endswith("count"):
             return f"{count_words(int(reason.value), bucket)} {'so far' if asked.past_only else 'in all'}"
         when = offset_words(int(reason.value), self._unit, bucket)
-        return f"the farther event {when}" if reason.family == PATH.name else when
+        return f"the farther event {when}" if reason.family == "path" else when
 
-    def _when(self, asked: Asked, group: list[Reason]) -> str:
-        """Return what all features of a reason say: `, the same day, 3 days after, 37 times in all`."""
+    def _when(self, asked: FactIds, group: list[Reason]) -> str:
+        """Return what all features of a reason say: `the same day, 3 days after, 37 times in all`."""
         words = []
         for end in dict.fromkeys(reason.end for reason in group):
             ordered = sorted((r for r in group if r.end == end), key=lambda r: r.family.endswith("count"))
-            said = [self._says(asked, reason, bucket=False) for reason in ordered]
-            words += [f"at the {end} {said[0]}", *said[1:]] if end else said
-        return "".join(f", {word}" for word in words)
+            said = ", ".join(self._says(asked, reason, bucket=False) for reason in ordered)
+            words.append(f"at the {end} {said}" if end else said)
+        return "; ".join(words)
 
-    def _pair(self, asked: Asked, group: list[Reason]) -> tuple[str, str]:
-        count, q = len(self._dataset.predicates), group[0].body[0]
-        turned = ", turned round" if (q < count) != (asked.predicate < count) else ""
-        title = f"«{self._predicate(q)}» between the same two{turned}"
-        return title, f"{title}{self._when(asked, group)}: {self._event_words(self._nearest(asked, group))}"
+    def _pair(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
+        q, event = group[0].body[0], self._nearest(asked, group)
+        inverse = ", inverse" if self._is_inverse(q) != self._is_inverse(asked.predicate) else ""
+        title, near = f"{self._quoted(q)} between the two{inverse}", _nearest_of(group)
+        return title, self._happens(event), f"{near}{self._label(event.time)}"
 
-    def _object(self, asked: Asked, group: list[Reason]) -> tuple[str, str]:
-        name, predicate = self._dataset.entities.name(asked.object), self._predicate(asked.predicate)
-        forward = asked.predicate < len(self._dataset.predicates)
-        title = f"«{predicate}» by others" if forward else f"«{predicate}» to others"
-        whom = f"«{predicate}» by others to {name}" if forward else f"«{predicate}» by {name} to others"
-        return title, f"{whom}{self._when(asked, group)}: {self._event_words(self._nearest(asked, group))}"
+    def _object(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
+        name, predicate, event = self._name(asked.object), self._quoted(asked.predicate), self._nearest(asked, group)
+        if self._is_inverse(asked.predicate):
+            who, title, statement = event.object, f"{predicate} with others", f"{name} {predicate} others"
+        else:
+            who, title, statement = event.subject, f"{predicate} by others", f"others {predicate} {name}"
+        return title, statement, f"{_nearest_of(group)}{self._name(who)}, {self._label(event.time)}"
 
-    def _active(self, asked: Asked, group: list[Reason]) -> tuple[str, str]:
-        title, event = "active with others", self._nearest(asked, group)
-        what = f"«{self._predicate(event.predicate)}» {self._event_words(event)}"
-        return title, f"{self._dataset.entities.name(asked.object)} {title}{self._when(asked, group)}: {what}"
+    def _active(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
+        title, nearest = "active with others", self._dated_words(self._nearest(asked, group))
+        return title, f"{self._name(asked.object)} is {title}", f"{_nearest_of(group)}{nearest}"
 
-    def _affinity(self, asked: Asked, group: list[Reason]) -> tuple[str, str]:
-        title, partners = "partners in common", group[0].partners
-        names = [self._dataset.entities.name(partner) for partner in partners[:_NAMED]]
-        more = f" and {len(partners) - _NAMED:,} more" if len(partners) > _NAMED else ""
-        return title, f"{title}{self._when(asked, group)}: {', '.join(names)}{more}"
+    def _affinity(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
+        found = group[0].partners
+        names = ", ".join(self._name(one) for one in found[:_NAMED])
+        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        both = f"{self._name(asked.subject)} and {self._name(asked.object)}"
+        return "common neighbours", f"{both} have common neighbours", f"{names}{more}"
 
-    def _path(self, asked: Asked, group: list[Reason]) -> tuple[str, str]:
-        rule = written_rule(Rule(STATIC, "path", asked.predicate, group[0].body), self._dataset.predicates)
-        names = [self._predicate(predicate) for predicate in group[0].body]
-        events = [self._event_words(event) for event in group[0].events[:2]]
-        steps = " and ".join(f"«{name}» {event}" for name, event in zip(names, events, strict=True))
-        return " ∧ ".join(map(str, rule.body)), f"by way of a third{self._when(asked, group)}: {steps}"
+    def _path(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
+        rule = written_rule(Rule(STATIC, "path", asked.predicate, group[0].body), self._predicates)
+        first, second = group[0].events[:2]
+        via = first.object if first.subject == asked.subject else first.subject
+        events = f"{self._dated_words(first)}; {self._dated_words(second)}"
+        return " ∧ ".join(map(str, rule.body)), f"via {self._name(via)}", events
+
+    def _is_inverse(self, predicate: int) -> bool:
+        return predicate >= len(self._predicates)
 
     def _predicate(self, predicate: int) -> str:
         """Return the name of a predicate, that of an inverse too."""
-        return self._dataset.predicates.name(predicate % len(self._dataset.predicates))
+        return self._predicates.name(predicate % len(self._predicates))
 
-    def _nearest(self, asked: Asked, group: list[Reason]) -> Event:
+    def _quoted(self, predicate: int) -> str:
+        return f'"{self._predicate(predicate)}"'
+
+    def _nearest(self, asked: FactIds, group: list[Reason]) -> Event:
         events = [(abs(event.time - asked.times[reason.end]), event) for reason in group for event in reason.events]
         return min(events)[1]
 
-    def _event_words(self, event: Event) -> str:
-        entities, timeline = self._dataset.entities, self._dataset.timeline
-        return f"{entities.name(event.subject)} → {entities.name(event.object)}, {timeline.label(event.time)}"
+    def _happens(self, event: Event) -> str:
+        return f"{self._name(event.subject)} {self._quoted(event.predicate)} {self._name(event.object)}"
 
-    def _events(self, asked: Asked, group: list[Reason]) -> tuple[GroundedEvent, ...]:
+    def _dated_words(self, event: Event) -> str:
+        return f"{self._happens(event)}, {self._label(event.time)}"
+
+    def _events(self, asked: FactIds, group: list[Reason]) -> tuple[DatedEvent, ...]:
         """Return the events of all features, each once, the nearest first; those that come in twos stay together."""
         found = [(abs(event.time - asked.times[r.end]), event, r.end) for r in group for event in r.events]
         if group[0].kind not in IN_TWOS:
             found = sorted(set(found))
-        return tuple(self._grounded(event, asked.times[end], end) for _, event, end in found)
+        return tuple(self._event(event, asked.times[end], end) for _, event, end in found)
 
-    def _grounded(self, event: Event, time: int, end: str) -> GroundedEvent:
-        names, timeline = self._dataset.entities, self._dataset.timeline
-        mark: Mark = "cause" if event.time < time else "effect" if event.time > time else "companion"
-        who, whom = names.name(event.subject), names.name(event.object)
-        return GroundedEvent(mark, who, self._predicate(event.predicate), whom, timeline.label(event.time), end)
+    def _event(self, event: Event, time: int, end: str) -> DatedEvent:
+        who, what, whom = self._name(event.subject), self._predicate(event.predicate), self._name(event.object)
+        return DatedEvent(_mark((event.time,), (time,)), who, what, whom, self._label(event.time), end)
 
-    def company(self, asked: SpanFact, paths: list[CompanyPath], told: float) -> Company:
-        """Return the company behind an answer, the object of the fact asked about, in words."""
+    def shared_neighbours(self, asked: SpanFact, paths: list[CompanyPath], reported: float) -> SharedNeighbours:
+        """Return the co-neighbours that support an answer, the object of the fact asked about, in words."""
         groups: dict[tuple[int, int], list[CompanyPath]] = {}
         for path in paths:
             groups.setdefault((path.of_peer.subject, path.of_peer.object), []).append(path)
-        peers = sorted((self._peer(asked, group) for group in groups.values()), key=lambda peer: -peer.weight)
-        return Company(tuple(peers), told)
+        found = sorted((self._co_neighbour(asked, group) for group in groups.values()), key=lambda one: -one.weight)
+        return SharedNeighbours(tuple(found), reported)
 
-    def _peer(self, asked: SpanFact, group: list[CompanyPath]) -> Peer:
-        """Return all that one of the company says by what it shares with the given entity at one third."""
+    def _co_neighbour(self, asked: SpanFact, group: list[CompanyPath]) -> CoNeighbour:
+        """Return a co-neighbour by all paths via one neighbour."""
         steps = zip(*((path.of_subject, path.of_peer, path.to_candidate) for path in group), strict=True)
         nearest = (sorted(set(step), key=lambda fact: (steps_apart(asked, fact), fact)) for step in steps)
         facts = [fact for three in zip_longest(*nearest) for fact in three if fact is not None]
-        name, of_peer = self._dataset.entities.name, group[0].of_peer
-        return Peer(
-            name=name(of_peer.subject),
-            third=name(of_peer.object),
+        own = group[0].of_peer
+        return CoNeighbour(
+            name=self._name(own.subject),
+            via=self._name(own.object),
             paths=len(group),
             weight=math.fsum(path.weight for path in group),
-            events=tuple(self._grounded_span(fact, asked) for fact in facts),
+            events=tuple(self._span(fact, asked) for fact in facts),
         )
 
-    def _grounded_span(self, fact: SpanFact, asked: SpanFact) -> GroundedEvent:
+    def _span(self, fact: SpanFact, asked: SpanFact) -> DatedEvent:
         """Return a fact with the times that are known of it, its subject and object in the order of the graph."""
-        name, label = self._dataset.entities.name, self._dataset.timeline.label
-        before = max(fact.known) < min(asked.known)
-        mark: Mark = "cause" if before else "effect" if min(fact.known) > max(asked.known) else "companion"
-        who, whom = (name(entity) for entity in (fact.subject, fact.object))
-        if fact.predicate >= len(self._dataset.predicates):
-            who, whom = whom, who
-        ends = ["?" if end == UNKNOWN else label(end) for end in (fact.start, fact.end)]
-        time = ends[0] if ends[0] == ends[1] else " – ".join(ends)
-        return GroundedEvent(mark, who, self._predicate(fact.predicate), whom, time)
+        ends = (fact.object, fact.subject) if self._is_inverse(fact.predicate) else (fact.subject, fact.object)
+        start, end = ("?" if step == UNKNOWN else self._label(step) for step in (fact.start, fact.end))
+        time = start if start == end else f"{start} – {end}"
+        who, whom = map(self._name, ends)
+        return DatedEvent(_mark(fact.known, asked.known), who, self._predicate(fact.predicate), whom, time)
 
-    def _rule(self, asked: Asked, kind: str, body: tuple[int, ...]) -> WrittenRule | None:
+    def _rule(self, asked: FactIds, kind: str, body: tuple[int, ...]) -> WrittenRule | None:
         """Return the rule behind a reason, without times."""
-        predicates = self._dataset.predicates
         if kind == "object":
-            turned, name = asked.predicate >= len(predicates), self._predicate(asked.predicate)
-            head, atom = (Atom(name, *(("y", who) if turned else (who, "y"))) for who in ("x", "z"))
+            inverse, name = self._is_inverse(asked.predicate), self._predicate(asked.predicate)
+            head, atom = (Atom(name, *(("y", who) if inverse else (who, "y"))) for who in ("x", "z"))
             return WrittenRule(head, (atom,))
         if kind in ("pair", "path"):
-            return written_rule(Rule(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), predicates)
+            return written_rule(
+                Rule(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), self._predicates
+            )
         return None
+
+
+def _mark(times: tuple[int, ...], asked: tuple[int, ...]) -> Mark:
+    """Return where the times of a fact lie from those asked about."""
+    return "before" if max(times) < min(asked) else "after" if min(times) > max(asked) else "same time"
 
 
 def _dated(rule: WrittenRule, distance: int) -> WrittenRule:
@@ -224,9 +223,14 @@ def _dated(rule: WrittenRule, distance: int) -> WrittenRule:
     return WrittenRule(rule.head._replace(time=head), (rule.body[0]._replace(time=body),))
 
 
-def _groundings(kind: str, group: list[Reason]) -> int:
-    """Return how many events (partners, paths) ground a reason at the end that has most."""
+def _nearest_of(group: list[Reason]) -> str:
+    """Return the word before the event that is named, where there are others."""
+    return "nearest " if _groundings(group) > 1 else ""
+
+
+def _groundings(group: list[Reason]) -> int:
+    """Return how many events (neighbours, paths) ground a reason at the end that has most."""
     ends = {reason.end for reason in group}
     by_end = [[reason.count for reason in group if reason.end == end] for end in ends]
     # what a candidate does at other steps is not among what it does now; all other counts hold what is nearest
-    return max(sum(counts) if kind == "active" else max(counts) for counts in by_end)
+    return max(sum(counts) if group[0].kind == "active" else max(counts) for counts in by_end)

@@ -1,4 +1,4 @@
-"""The company of an answer in words: three dated facts, read in the direction of the graph."""
+"""The shared neighbours of an answer in words: three dated facts, read in the direction of the graph."""
 
 from math import sqrt
 
@@ -7,8 +7,7 @@ import pytest
 from foretime.config import Config
 from foretime.data.facts import inverse
 from foretime.data.graph import Graph, read_graph
-from foretime.inference.explanation.company import Company, Peer
-from foretime.inference.explanation.events import GroundedEvent
+from foretime.inference.explanation.events import CoNeighbour, DatedEvent
 from foretime.inference.explanation.wording import Wording
 from foretime.reranker.features.intervals import span_index
 from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
@@ -18,9 +17,9 @@ FACTS = (
     ("Bob", "plays for", "Old", "2002", "####-##-##"),
     ("Bob", "plays for", "New", "2006", "2009"),
 )
-ANN = GroundedEvent("companion", "Ann", "plays for", "Old", "2001 – 2004")
-BOB = GroundedEvent("cause", "Bob", "plays for", "Old", "2002 – ?")
-NEW = GroundedEvent("effect", "Bob", "plays for", "New", "2006 – 2009")
+ANN = DatedEvent("same time", "Ann", "plays for", "Old", "2001 – 2004")
+BOB = DatedEvent("before", "Bob", "plays for", "Old", "2002 – ?")
+NEW = DatedEvent("after", "Bob", "plays for", "New", "2006 – 2009")
 
 
 @pytest.fixture(scope="module")
@@ -32,35 +31,37 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return read_graph(folder, Config().data.model_copy(update={"granularity": "year"}))
 
 
-def company(graph: Graph, subject: str, turned: bool, answer: str, past_only: bool = False) -> Company:
-    """Return who speaks for an answer to the question of 2004 to 2005."""
+def supporting(
+    graph: Graph, subject: str, inverted: bool, answer: str, past_only: bool = False
+) -> tuple[CoNeighbour, ...]:
+    """Return the co-neighbours that support an answer to the question of 2004 to 2005."""
     predicates = len(graph.predicates)
     predicate = graph.predicates.id("plays for")
     asked = SpanFact(
         graph.entities.id(subject),
-        inverse(predicate, predicates) if turned else predicate,
+        inverse(predicate, predicates) if inverted else predicate,
         graph.entities.id(answer),
         graph.timeline.step("2004"),
         graph.timeline.step("2005"),
     )
     paths = company_paths(span_index(graph.train, len(graph.entities), predicates), past_only, asked)
-    return Wording(graph).company(asked, paths, told=0.0)
+    return Wording(graph).shared_neighbours(asked, paths, reported=0.0).co_neighbours
 
 
-def test_the_peer_is_named_with_the_third_and_all_facts(graph: Graph):
+def test_a_co_neighbour_is_named_with_the_neighbour_and_all_facts(graph: Graph):
     weight = 1 / sqrt(1 * 2)  # without Ann, Old has one fact and Bob has two
-    assert company(graph, "Ann", False, "New").peers == (Peer("Bob", "Old", 1, weight, (ANN, BOB, NEW)),)
+    assert supporting(graph, "Ann", False, "New") == (CoNeighbour("Bob", "Old", 1, weight, (ANN, BOB, NEW)),)
 
 
-def test_who_is_asked_for_is_spoken_for_by_other_teams_in_the_direction_of_the_graph(graph: Graph):
+def test_where_the_subject_is_asked_for_facts_keep_the_direction_of_the_graph(graph: Graph):
     weight = 1 / sqrt(1 * 2)  # without New, Bob has one fact and Old has two
-    assert company(graph, "New", True, "Ann").peers == (Peer("Old", "Bob", 1, weight, (NEW, BOB, ANN)),)
+    assert supporting(graph, "New", True, "Ann") == (CoNeighbour("Old", "Bob", 1, weight, (NEW, BOB, ANN)),)
 
 
-def test_what_is_not_known_before_the_question_is_not_told(graph: Graph):
-    assert company(graph, "Ann", False, "New", past_only=True).peers == ()
+def test_what_is_not_known_before_the_question_supports_nothing(graph: Graph):
+    assert supporting(graph, "Ann", False, "New", past_only=True) == ()
 
 
-def test_nobody_speaks_for_the_third_nor_for_oneself(graph: Graph):
-    assert company(graph, "Ann", False, "Old").peers == ()
-    assert company(graph, "Ann", False, "Ann").peers == ()
+def test_nothing_supports_the_neighbour_nor_the_entity_itself(graph: Graph):
+    assert supporting(graph, "Ann", False, "Old") == ()
+    assert supporting(graph, "Ann", False, "Ann") == ()

@@ -1,0 +1,163 @@
+"""Questions and answers as values: a fact with one slot left open, and its ranked candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from foretime.errors import QuestionError
+from foretime.evaluation.slots import SLOTS, Slot
+from foretime.tables import FrameLibrary, Table
+
+if TYPE_CHECKING:
+    from foretime.inference.explanation.explanation import Explanation
+    from foretime.inference.predictor import Predictor
+
+AlreadyKnown = Literal["mark", "hide"]
+"""Whether answers that train or valid have are marked or left out."""
+Time = str | int | date
+"""A time as a question gives it; a year or a date is as good as its text."""
+TIMES = ("time", "start", "end")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A fact with one slot left open. In a graph of intervals `start` and `end` may stand in place of `time`.
+
+    >>> Question(subject="state 0", predicate="visits", time="2020-05-05").target
+    'object'
+    """
+
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    time: Time | None = None
+    start: Time | None = None
+    end: Time | None = None
+
+    @property
+    def target(self) -> Slot:
+        """The slot that is left open; a question with none, or with several, raises `QuestionError`."""
+        timed = any(getattr(self, name) is not None for name in TIMES)
+        missing = [name for name in SLOTS if (not timed if name == "time" else getattr(self, name) is None)]
+        if not missing:
+            raise QuestionError("nothing is left open; leave out the slot that you ask for")
+        if len(missing) > 1:
+            raise QuestionError(
+                f"{', '.join(missing[:-1])} and {missing[-1]} are left open; give all of {', '.join(SLOTS)} but one"
+            )
+        return missing[0]
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the slots that are given, as text."""
+        return {name: str(value) for name, value in asdict(self).items() if value is not None}
+
+    def __str__(self) -> str:
+        return fact_text({**asdict(self), self.target: "?"})
+
+
+def fact_text(slots: Mapping[str, object]) -> str:
+    """Return a fact in brackets, without the slots that it does not have: `(state 0, visits, ?, 2020-05-05)`."""
+    return f"({', '.join(str(value) for value in slots.values() if value is not None)})"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A candidate for the open slot of a question.
+
+    `confidence` is the calibrated probability that it is the true answer among those not known yet; an answer that
+    train or valid have has none. `already_known` names the split that has it. `terms` add up to `score`: those of the
+    model, and in a run with a re-ranker `reranker`, by how much that has changed their sum.
+    """
+
+    rank: int
+    name: str
+    score: float
+    confidence: float | None
+    already_known: str | None
+    terms: dict[str, float]
+    source: tuple[Predictor, Question] | None = field(default=None, repr=False, compare=False)
+    """Who has given the answer to which question; not part of its value."""
+
+    def explain(self, top: int = 10) -> Explanation:
+        """Return why the answer has its score, with the rules of the first `top` reasons counted.
+
+        Raises `QuestionError` if the answer was not given by a run.
+
+        >>> answers = run.predict(subject="state 0", predicate="visits", time="2020-05-05")
+        >>> answers[0].explain().rank
+        1
+        """
+        if self.source is None:
+            raise QuestionError("this answer does not come from a run; explain one of those that run.predict returns")
+        predictor, question = self.source
+        return predictor.explainer.explain_answer(question, self, top)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain values for JSON."""
+        shown = {name: value for name, value in vars(self).items() if name != "source"}
+        return {**shown, "terms": dict(self.terms)}
+
+
+@dataclass(frozen=True, repr=False)
+class Answers(Sequence[Answer]):
+    """The ranked answers to a question, best first: a sequence of `Answer` that prints as a table.
+
+    >>> answers = run.predict(subject="state 0", predicate="visits", time="2020-05-05", top=3)
+    >>> answers.target, len(answers), answers[0].rank
+    ('object', 3, 1)
+    >>> list(answers.to_frame().columns)[:2]
+    ['rank', 'name']
+    """
+
+    question: Question
+    answers: tuple[Answer, ...]
+
+    @property
+    def target(self) -> Slot:
+        """The slot of the question that is answered."""
+        return self.question.target
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> Answers: ...
+    def __getitem__(self, place: int | slice) -> Answer | Answers:
+        return Answers(self.question, self.answers[place]) if isinstance(place, slice) else self.answers[place]
+
+    def __repr__(self) -> str:
+        return self.table().to_text()
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+    def table(self) -> Table:
+        """Return the answers as a table; the terms of a score that has only one are left out."""
+        terms = dict.fromkeys(name for answer in self.answers for name in answer.terms)
+        formats = {"confidence": ".1%", **dict.fromkeys(("score", *terms), ".3f")}
+        records = [
+            {
+                **{name: getattr(answer, name) for name in ("rank", "name", "confidence", "score")},
+                **(answer.terms if len(terms) > 1 else {}),
+                "already_known": answer.already_known,
+            }
+            for answer in self.answers
+        ]
+        return Table.of(records, str(self.question), formats)
+
+    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
+        """Return one row for each answer, as a pandas, Polars or Arrow frame.
+
+        Raises `ForetimeError` if the library is not installed.
+        """
+        return self.table().to_frame(library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question and its answers as plain values for JSON."""
+        answers = [answer.to_dict() for answer in self.answers]
+        return {"question": self.question.to_dict(), "slot": self.target, "answers": answers}

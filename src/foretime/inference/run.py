@@ -1,0 +1,321 @@
+"""A run: a trained model with its graph, its figures, its answers and their explanations, all from one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foretime.config import Config, read_config
+from foretime.data.graph import Graph, read_graph
+from foretime.errors import ConfigError, DataError, RunError
+from foretime.evaluation import FilterName
+from foretime.evaluation.slots import Slot
+from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
+from foretime.inference.explanation.explanation import Explanation
+from foretime.inference.predictor import Predictor
+from foretime.inference.questions import answer_file
+from foretime.rules.rule import RuleTable
+from foretime.runs.continuing import continue_run
+from foretime.runs.finish import evaluate_split
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import resume as _resume
+from foretime.runs.life import train as _train
+from foretime.tables import Table
+from foretime.training.callbacks import Callback
+from foretime.training.settings import changed_config, complete_config
+
+if TYPE_CHECKING:
+    from foretime.evaluation import Evaluation  # type: ignore[attr-defined, unused-ignore]
+
+
+class Run:
+    """A run folder, opened: predicts, explains, and knows its graph, configuration and figures.
+
+    Everything is loaded when it is first needed, and kept. `path` is the folder. Raises `RunError` if the folder is
+    missing or holds no run.
+
+    >>> run = ft.open_run("runs/small")
+    >>> run
+    Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...
+    >>> run.config.model.name, len(run.graph.entities), run.rules
+    ('lcge', 12, None)
+    >>> run.predict(subject="state 0", predicate="visits", time="2020-05-05", top=1)[0].name
+    'state 1'
+    """
+
+    def __init__(self, folder: RunFolder | Path | str) -> None:
+        self._folder = folder if isinstance(folder, RunFolder) else RunFolder.open(folder)
+        self.path = self._folder.path
+
+    @cached_property
+    def config(self) -> Config:
+        """Every setting of the run."""
+        return self._folder.config()
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph that the run was trained on."""
+        return self._folder.graph()
+
+    @cached_property
+    def rules(self) -> RuleTable | None:
+        """The rules that guide the model or that its evidence follows; None if there are none."""
+        return self._folder.rules(self.graph)
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """What answers the questions: the best weights of the run, and its re-ranker if it has one."""
+        return Predictor.open(self._folder, self.graph)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report of the run as plain values; a run that is not finished has none, which raises `RunError`."""
+        return self._folder.report()
+
+    @property
+    def history(self) -> Table:
+        """One row for each epoch: its losses, penalties, seconds, and the MRR on valid where that was measured."""
+        return Table.of(self._folder.trace(), f"training of {self.path}")
+
+    @property
+    def metrics(self) -> Table:
+        """One row for each evaluated split, and one more for the base model where there is a re-ranker.
+
+        Raises `RunError` if the run is not finished.
+        """
+        report, rows = self.report, []
+        for split in ("valid", "test"):
+            whole = report.get(split) or {}
+            models = {"re-ranked" if "base_model" in whole else None: whole, "base model": whole.get("base_model")}
+            rows += [{"split": split, "model": name, **one["all"]} for name, one in models.items() if one]
+        numbers = dict.fromkeys(("mrr", "hits@1", "hits@3", "hits@10"), ".4f")
+        return Table.of(rows, str(self.path), numbers)
+
+    def predict(
+        self,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: str | None = None,
+        time: Time | None = None,
+        start: Time | None = None,
+        end: Time | None = None,
+        top: int = 10,
+        already_known: AlreadyKnown = "mark",
+    ) -> Answers:
+        """Return the best answers to a question: all of subject, predicate, object and time but the one asked for.
+
+        In a graph of intervals, `start` and `end` may stand in place of `time`. `top` is how many answers there are at
+        the most. Answers that train or valid have are marked, or left out with `already_known="hide"`.
+
+        Raises `QuestionError` for an unknown name or time, or if not exactly one slot is left open.
+
+        >>> answers = run.predict(subject="state 0", predicate="visits", time="2020-05-05", top=2)
+        >>> [answer.name for answer in answers], answers.target
+        (['state 1', 'state 2'], 'object')
+        """
+        question = Question(subject, predicate, object, time, start, end)
+        return self.predictor.predict_many([question], top, already_known)[0]
+
+    def predict_many(
+        self, questions: Sequence[Question], *, top: int = 10, already_known: AlreadyKnown = "mark"
+    ) -> list[Answers]:
+        """Return the answers to many questions, which are scored together. The parameters are those of `predict`.
+
+        >>> asked = [ft.Question(subject="state 0", predicate="visits", object="state 1")]
+        >>> run.predict_many(asked, top=3)[0].target
+        'time'
+        """
+        return self.predictor.predict_many(questions, top, already_known)
+
+    def answer_file(
+        self,
+        questions: Path | str,
+        out: Path | str,
+        *,
+        top: int = 10,
+        already_known: AlreadyKnown = "mark",
+        reasons: int = 0,
+    ) -> int:
+        """Answer the questions of a TSV, CSV or JSON Lines file, and return how many there were.
+
+        The answers are written to `out`, as TSV, CSV, JSON Lines or Parquet by its ending, each with its first
+        `reasons` reasons. Raises `QuestionError` with every wrong line, before any question is answered.
+
+        >>> _ = Path("questions.tsv").write_text("subject\\tpredicate\\ttime\\nstate 0\\tvisits\\t2020-05-05\\n")
+        >>> run.answer_file("questions.tsv", "answers.csv", top=3)
+        1
+        """
+        return answer_file(self.predictor, Path(questions), Path(out), top, already_known, reasons)
+
+    def explain(  # noqa: PLR0913, each is a slot of the question
+        self,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: str | None = None,
+        time: Time | None = None,
+        start: Time | None = None,
+        end: Time | None = None,
+        competitor: str | None = None,
+        slot: Slot = "object",
+        already_known: AlreadyKnown = "mark",
+        top: int = 10,
+    ) -> Explanation:
+        """Return why a fact has its score; with a `competitor`, also why its answer and not that one.
+
+        If one slot is left out, the best answer for it is explained; with `already_known="hide"`, the best that train
+        and valid do not have. If all are given, `slot` names the one that is the answer. The rules of the first `top`
+        reasons are counted, and so many are shown.
+
+        Raises `QuestionError` for an unknown name or time, or if more than one slot is left out.
+
+        >>> run.explain(subject="state 0", predicate="visits", object="state 2", time="2020-05-05").rank
+        2
+        >>> why = run.explain(subject="state 0", predicate="visits", time="2020-05-05", competitor="state 2")
+        >>> print(why.to_text().splitlines()[0])
+        why state 1 and not state 2: (state 0, visits, ?, 2020-05-05)
+        """
+        return self.predictor.explainer.explain(
+            subject=subject, predicate=predicate, object=object, time=time, start=start, end=end,
+            competitor=competitor, slot=slot, already_known=already_known, top=top,
+        )  # fmt: skip
+
+    def evaluate(self, split: str = "test", *, filter: FilterName | None = None) -> Evaluation:
+        """Return the evaluation of the best weights on a split, under the run's own filter or the given one.
+
+        Raises `DataError` if the graph has no such facts.
+
+        >>> evaluation = run.evaluate("valid")
+        """
+        if len(self.graph.facts(split)) == 0:
+            raise DataError(f"{self.path}: its graph has no {split} facts; choose another split")
+        predictor = self.predictor
+        chosen = filter or self.config.training.filter
+        return evaluate_split(predictor.scorer, predictor.graph, split, chosen, predictor.temperatures)
+
+    def __repr__(self) -> str:
+        try:
+            figures = {row["split"]: row["mrr"] for row in self.metrics if row["model"] != "base model"}
+        except RunError:
+            return f"Run {self.path}: {self.config.model.name} on {self.graph.name}, not finished"
+        shown = "".join(f", {split} MRR {mrr:.4f}" for split, mrr in figures.items())
+        return f"Run {self.path}: {self.config.model.name} on {self.graph.name}{shown}"
+
+    def _repr_html_(self) -> str:
+        table = self.metrics.to_html() if self._folder.report_file.exists() else ""
+        return f"<p>{escape(repr(self))}</p>{table}"
+
+
+def train(  # noqa: PLR0913, each is a choice of its own
+    graph: Any,
+    *,
+    preset: str | None = None,
+    model: str | None = None,
+    folder: Path | str | None = None,
+    config: Config | Path | str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    callback: Callback | None = None,
+    jobs: int = 1,
+    test: bool = True,
+) -> Run:
+    """Train a model on a graph in a new run folder, and return the finished run.
+
+    Parameters:
+        graph: a `Graph`, or anything that `load` reads.
+        preset: `quick`, `balanced` or `best`: settings that are chosen for the graph.
+        model: the name of a model, in place of the configured one.
+        folder: where the run is kept; by default the first free one of runs/GRAPH-MODEL, runs/GRAPH-MODEL-2, …, with
+            the name of the preset in place of the model's if there is one.
+        config: a configuration or its TOML file; not together with a preset.
+        settings: values in place of those, by their dotted names: `{"training.epochs": 20}`.
+        callback: hears of every step and epoch.
+        jobs: how many trainings run in parallel, where the run has several.
+        test: whether test is ranked at the end.
+
+    Raises `ConfigError` for a wrong setting, `DataError` for a graph that cannot be read, `RunError` if the folder
+    holds a run already, and `Interrupted` if the callback asks to stop.
+
+    >>> settings = {"model.rank": 4, "training.epochs": 2, "training.threads": 1}
+    >>> run = ft.train(graph, model="complex", settings=settings)
+    >>> run.path.name, run.metrics.columns[0], len(run.history)
+    ('events-complex', 'split', 2)
+    """
+    if preset is not None and config is not None:
+        raise ConfigError("give either a preset or a configuration; single settings may stand beside both")
+    changes = {**({"model.name": model} if model else {}), **(settings or {})}
+    if isinstance(graph, str | Path):
+        changes["data.path"] = str(graph)
+    base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
+    final = changed_config(base, changes, "train: ")
+    if preset is None:
+        complete_config(final)  # a wrong setting should not wait for the graph to be read
+    if folder is not None:
+        RunFolder.check_free(folder)
+    graph = graph if isinstance(graph, Graph) else read_graph(graph, final.data)
+    if preset is not None:
+        from foretime.runs.presets import preset_config  # type: ignore[import-not-found, unused-ignore]
+
+        final = preset_config(preset, graph, changes)
+    chosen = free_folder(graph.name, preset or final.model.name) if folder is None else folder
+    return Run(_train(graph, final, chosen, callback, test, jobs))
+
+
+def free_folder(graph: str, label: str) -> Path:
+    """Return the first free folder of runs/GRAPH-LABEL, runs/GRAPH-LABEL-2, …"""
+    base = Path("runs") / f"{Path(graph).name or 'graph'}-{label}"
+    folder, number = base, 1
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder
+
+
+def resume(
+    folder: Run | Path | str,
+    *,
+    epochs: int | None = None,
+    callback: Callback | None = None,
+    jobs: int = 1,
+    test: bool = True,
+) -> Run:
+    """Continue a run where it was interrupted, or to more `epochs` if it is finished, and return it.
+
+    The other parameters are those of `train`. Raises `RunError` if there is no run in the folder, or another process
+    trains in it, and `ConfigError` if the run has as many epochs already.
+
+    >>> ft.resume("runs/small")
+    Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...
+    """
+    path = folder.path if isinstance(folder, Run) else folder
+    if epochs is not None:
+        continue_run(path, epochs)
+    return Run(_resume(path, callback, test, jobs))
+
+
+def open_run(folder: Path | str) -> Run:
+    """Return the run in a folder. Raises `RunError` if it is missing or holds no run.
+
+    >>> ft.open_run("runs/none")
+    Traceback (most recent call last):
+    foretime.errors.RunError: runs/none: no such run folder
+    """
+    return Run(folder)
+
+
+def find_runs(folder: Path | str = "runs") -> list[Run]:
+    """Return the run in a folder if it is one, or else all runs right below it, by name.
+
+    Raises `RunError` if the folder is missing.
+
+    >>> ft.find_runs("runs")
+    [Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...]
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise RunError(f"{path}: no such folder; name the folder of a run, or one with runs in it")
+    own = path / "config.toml"
+    return [Run(found.parent) for found in ([own] if own.is_file() else sorted(path.glob("*/config.toml")))]
