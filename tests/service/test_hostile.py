@@ -50,7 +50,7 @@ FIELDS = [
     "start",
     "end",
     "top",
-    "known",
+    "already_known",
     "competitor",
     "slot",
     "prefix",
@@ -230,7 +230,7 @@ def with_real_names(case: Any, fact: dict[str, str], left_out: str) -> None:
     if case.path.endswith("/batch"):
         filled = {**given, "questions": [question for _ in given["questions"]]}
     elif case.path.endswith(("/complete", "/explain", "/compare")):
-        kept = {field: value for field, value in given.items() if field in ("top", "known", "slot")}
+        kept = {field: value for field, value in given.items() if field in ("top", "already_known", "slot")}
         runs = {"left": "world", "right": "world"} if case.path.endswith("/compare") else {}
         filled = {**kept, **question, **runs}
     else:

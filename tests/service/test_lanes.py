@@ -11,7 +11,7 @@ import httpx
 import pytest
 from live_service import Live, held, wait_for
 
-from foretime.service import answering
+from foretime.service import answers
 from foretime.service.settings import JOB_SECONDS
 
 QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
@@ -42,7 +42,7 @@ def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with
     for own, together in zip(alone, answers, strict=True):
         assert [answer.name for answer in own] == [answer["name"] for answer in together]
         assert [answer.score for answer in own] == pytest.approx([a["score"] for a in together], abs=1e-4)
-        assert [answer.known for answer in own] == [answer["known"] for answer in together]
+        assert [answer.known for answer in own] == [answer["already_known"] for answer in together]
 
 
 def test_questions_for_other_pieces_and_runs_are_not_mixed(live_with, runs_folder: Path):
@@ -128,7 +128,7 @@ def batches_of_times(live: Live, count: int) -> dict[str, float]:
 
 def test_questions_that_cost_a_lookup_for_each_step_are_gathered_less(live_with, monkeypatch: pytest.MonkeyPatch):
     live = live_with(gather=0.05)
-    monkeypatch.setattr(answering, "LOOKUPS_AT_ONCE", 2 * live.found("/runs/small")["steps"])
+    monkeypatch.setattr(answers, "LOOKUPS_AT_ONCE", 2 * live.found("/runs/small")["steps"])
     assert batches_of_times(live, 8) == {"count": 4, "sum": 8}
 
 

@@ -10,9 +10,8 @@ from live_service import Live
 
 from foretime.cli import app
 from foretime.service import guard
-from foretime.service.explained import ExplanationOut
 from foretime.service.guard import POLICY
-from foretime.service.responses import FactsOut, NamesOut, NeighboursOut, RulesOut, RunsOut, TimelineOut
+from foretime.service.models import RequestBody, ResponseBody
 from foretime.service.settings import BODY_BYTES
 
 TOKEN = "a-token-for-the-tests-0123456789"
@@ -37,7 +36,7 @@ def error_of(response: httpx.Response) -> dict:
         ("complete", {**QUESTION, "top": "many"}, "top"),
         ("complete", {**QUESTION, "subject": "x" * 501}, "subject"),
         ("complete", {**QUESTION, "time": "1" * 65}, "time"),
-        ("complete", {**QUESTION, "known": "no"}, "known"),
+        ("complete", {**QUESTION, "already_known": "no"}, "already_known"),
         ("complete", {**QUESTION, "tpo": 3}, "tpo"),
         ("explain", {**QUESTION, "top": 51}, "top"),
         ("explain", {**QUESTION, "slot": "all"}, "slot"),
@@ -185,12 +184,17 @@ def test_a_page_of_another_site_may_not_ask(live: Live, site: str, mode: str, st
     assert live.client.get("/", headers=headers).status_code == 200
 
 
+def subclasses(base: type) -> list[type]:
+    return [found for one in base.__subclasses__() for found in (one, *subclasses(one))]
+
+
 def test_every_example_is_what_it_is_an_example_of(live: Live):
-    for model in (RunsOut, NamesOut, RulesOut, FactsOut, TimelineOut, NeighboursOut, ExplanationOut):
-        examples = model.model_config["json_schema_extra"]["examples"]
-        assert examples
-        for example in examples:
-            model.model_validate(example)
+    models = {model.__name__: model for base in (RequestBody, ResponseBody) for model in subclasses(base)}
+    examples = {name: shape["examples"] for name, shape in live.found("/openapi.json")["components"]["schemas"].items()}
+    assert len(examples) > 30
+    for name, found in examples.items():
+        for example in found:
+            models[name].model_validate(example)
     schema = live.found("/openapi.json")
     for path, operations in schema["paths"].items():
         for parameter in operations.get("get", {}).get("parameters", []):

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foretime.service.lanes import Lane
-from foretime.service.metrics import Metrics
-from foretime.service.problems import Problem, error_dict, error_response, overloaded
+from foretime.service.metrics import ServiceMetrics
+from foretime.service.problems import Problem, bug, overloaded
 from foretime.service.settings import API, BODY_BYTES, BODY_SECONDS, REQUESTS_AT_ONCE, URL_BYTES, Settings, is_loopback
 
 POLICY = (
@@ -49,7 +49,7 @@ class _Gone(Exception):  # noqa: N818, no error
 class Guard:
     """Wraps the application. Nothing behind it sees a request that is too large, too slow or not allowed."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, models: Lane) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: ServiceMetrics, models: Lane) -> None:
         self.app, self._metrics, self._models = app, metrics, models
         self._token = None if settings.token is None else settings.token.encode()
         self._under_way = 0
@@ -72,10 +72,9 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 given = list(message.get("headers", []))
-                caching = (
-                    [] if any(name == b"cache-control" for name, _ in given) else [(b"cache-control", b"no-store")]
-                )
-                message = {**message, "headers": [*given, *caching, *own]}
+                if not _value(given, b"cache-control"):
+                    given.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": [*given, *own]}
             await send(message)
 
         self._under_way += 1
@@ -84,14 +83,13 @@ class Guard:
             body = await self._admit(scope, receive)
             await self.app(scope, _replay(body, receive), send_guarded)
         except Problem as problem:
-            await error_response(problem.status, problem.to_dict(), problem.headers)(scope, receive, send_guarded)
+            await problem.response()(scope, receive, send_guarded)
         except _Gone:
             status = 499
         except Exception:
             log.exception("a bug", extra={"id": request_id})
             if status == 0:
-                error = error_dict("bug", "the service has a bug; its log has the details")
-                await error_response(500, error)(scope, receive, send_guarded)
+                await bug().response()(scope, receive, send_guarded)
         finally:
             self._under_way -= 1
             self._note(scope, status, time.perf_counter() - begun, request_id)

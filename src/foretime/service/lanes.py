@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from foretime.service.metrics import Metrics
+from foretime.service.metrics import ServiceMetrics
 from foretime.service.problems import overloaded, too_slow
 from foretime.service.settings import JOB_SECONDS
 
@@ -44,7 +44,7 @@ class _Job:
 class Lane:
     """A thread that does one thing after the other."""
 
-    def __init__(self, name: str, metrics: Metrics, queue: int = 64, gather: float = 0.0) -> None:
+    def __init__(self, name: str, metrics: ServiceMetrics, queue: int = 64, gather: float = 0.0) -> None:
         self.name, self._metrics, self._most, self._gather = name, metrics, queue, gather
         self._jobs: deque[_Job] = deque()
         self._changed = threading.Condition()

@@ -71,7 +71,8 @@ def log_to_stderr() -> Iterator[None]:
     for name in ("foretime.service", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO if name == "foretime.service" else logging.WARNING)
+        # uvicorn warns of every malformed request: whoever sends them must not fill the log
+        logger.setLevel(logging.INFO if name == "foretime.service" else logging.ERROR)
     writer.start()
     try:
         yield

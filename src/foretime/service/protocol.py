@@ -1,6 +1,9 @@
-"""HTTP on the wire: uvicorn's reading of it, with bounds on the head of a request and on connections.
+"""HTTP on the wire: uvicorn's protocol with bounds on the head of a request and on connections.
 
-All of this stands before the token is looked at, so it must cost next to nothing, whoever asks.
+uvicorn has no setting for how long the head of a request may take, how large it may be, or how many silent connections
+are held, and ASGI middleware sees a request only once its head is complete: one client that sends a byte now and then
+could hold every connection. So its protocol is subclassed, and `pyproject.toml` bounds its version;
+tests/service/test_wire.py shows each attack. All of this comes before the token, so it must cost next to nothing.
 """
 
 from __future__ import annotations
@@ -13,22 +16,22 @@ from typing import ClassVar
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from foretime.service.guard import HEADERS
-from foretime.service.metrics import Metrics
-from foretime.service.problems import Problem, error_body, overloaded
+from foretime.service.metrics import ServiceMetrics
+from foretime.service.problems import Problem, overloaded
 from foretime.service.settings import HEAD_BYTES, HEAD_SECONDS, MOST_CONNECTIONS, URL_BYTES
 
 
 class BoundedProtocol(HttpToolsProtocol):
     """A connection whose requests have heads that are neither endless nor endlessly slow."""
 
-    metrics: ClassVar[Metrics]
+    metrics: ClassVar[ServiceMetrics]
     _refusal: Problem | None = None
     _in_head = False
     _begun = False
     _counted = 0
     """Bytes of the address and of the headers that are whole."""
     _later = 0
-    """Bytes that have come since the slot in which the head began: the parser keeps a header until it is whole."""
+    """Bytes that have come since the chunk in which the head began: the parser keeps a header until it is whole."""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -96,9 +99,6 @@ class BoundedProtocol(HttpToolsProtocol):
         problem = self._refusal or Problem(400, "malformed", "this is not HTTP that can be read")
         self._refuse("head" if self._refusal else "malformed", problem)
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """Say nothing: whoever asks for another protocol is answered in this one, and fills no log."""
-
     def _count(self, size: int) -> None:
         self._counted += size
         if self._counted > HEAD_BYTES:
@@ -138,13 +138,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded_protocol(metrics: Metrics) -> type[BoundedProtocol]:
+def bounded_protocol(metrics: ServiceMetrics) -> type[BoundedProtocol]:
     """Return the protocol of a service, which counts what it refuses."""
     return type("CountingProtocol", (BoundedProtocol,), {"metrics": metrics})
 
 
 def _response(problem: Problem) -> bytes:
-    body = error_body(problem.to_dict())
+    body = problem.body()
     own = {
         "content-type": "application/json",
         "content-length": str(len(body)),

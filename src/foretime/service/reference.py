@@ -1,4 +1,4 @@
-"""The schema of the API as a page: plain HTML made of the schema, without scripts and without other hosts."""
+"""The schema of the API as a page: plain HTML, without scripts and without other hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STYLE = "docs.css"
 
 
 def reference_page(schema: dict[str, Any]) -> str:
-    """Return the page of a schema."""
+    """Return the page that shows a schema."""
     operations = [
         (path, method.upper(), operation)
         for path, methods in schema["paths"].items()
@@ -29,7 +29,7 @@ def reference_page(schema: dict[str, Any]) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="stylesheet" href="/static/{STYLE}"></head><body><main>'
         f"<h1>{escape(info['title'])} {escape(info['version'])}</h1><p>{escape(info['description'])}</p>"
-        f'<p><a href="/api/v1/openapi.json">openapi.json</a> · <a href="/">the page</a></p>'
+        f'<p><a href="/api/v1/openapi.json">openapi.json</a> · <a href="/">explorer</a></p>'
         f'<nav><ul class="operations">{index}</ul></nav>{body}<h2>Types</h2>{models}</main></body></html>'
     )
 
@@ -44,7 +44,7 @@ def _operation(schema: dict[str, Any], path: str, method: str, operation: dict[s
     yield f"<p>{escape(operation.get('description') or operation.get('summary', ''))}</p>"
     if parameters := operation.get("parameters"):
         rows = [(p["name"], p["in"], p["schema"], p.get("description", ""), p.get("required")) for p in parameters]
-        yield _table(("parameter", "in", "type", "what it is"), [_row(*row) for row in rows])
+        yield _table(("parameter", "in", "type", "description"), [_row(*row) for row in rows])
     content = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if content:
         yield f"<h3>Body</h3><p>{_type(content['schema'])}</p>{_example(_resolve(schema, content['schema']))}"
@@ -72,7 +72,7 @@ def _model(schema: dict[str, Any], name: str) -> Iterator[str]:
         for field, shape in model.get("properties", {}).items()
     ]
     if fields:
-        yield _table(("field", "type", "what it is"), fields)
+        yield _table(("field", "type", "description"), fields)
     yield f"{_example(model)}</section>"
 
 
