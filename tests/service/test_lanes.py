@@ -45,7 +45,7 @@ def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with
         assert [answer.known for answer in own] == [answer["already_known"] for answer in together]
 
 
-def test_questions_for_other_pieces_and_runs_are_not_mixed(live_with, runs_folder: Path):
+def test_questions_for_other_slots_and_runs_are_not_mixed(live_with, runs_folder: Path):
     live = live_with([runs_folder], gather=0.05)
     slots = {**QUESTION, "object": "state 1"}
     questions = [{name: value for name, value in slots.items() if name != left_out} for left_out in slots]

@@ -1,4 +1,4 @@
-"""Runs that fail, change and vanish: what is kept, what is tried again, and what is told meanwhile."""
+"""Runs that fail, change and vanish: what is kept, what is tried again, and what is reported meanwhile."""
 
 import shutil
 from pathlib import Path
@@ -47,7 +47,7 @@ def names(live: Live) -> tuple[list[str], list[str]]:
     return [run["name"] for run in found["runs"]], [problem["run"] for problem in found["problems"]]
 
 
-def test_before_the_first_look_nobody_is_told_that_there_are_no_runs(served: Path):
+def test_before_the_first_look_nobody_hears_that_there_are_no_runs(served: Path):
     service = Service([served], Settings())
     with pytest.raises(Problem) as refused:
         list_runs(service.catalog)
@@ -98,7 +98,7 @@ def test_a_run_that_cannot_be_loaded_again_is_served_as_it_was(watching: Live, s
     assert watching.get("/runs/small/complete", **QUESTION).status_code == 200
 
 
-def test_a_report_that_cannot_be_told_is_a_run_that_is_not_loaded(watching: Live, served: Path):
+def test_a_report_that_cannot_be_read_is_a_run_that_is_not_loaded(watching: Live, served: Path):
     shutil.copytree(served / "small", served / "odd")
     report = (served / "odd" / "report.json").read_text()
     (served / "odd" / "report.json").write_text(report.replace('"valid": {', '"valid": [], "not valid": {'))

@@ -58,7 +58,7 @@ def test_folders_must_be_there_and_names_differ(tmp_path: Path, runs_folder: Pat
         check_folders([runs_folder, tmp_path / "other"])
 
 
-def test_a_port_in_use_is_told(live, runs_folder: Path, monkeypatch, capsys):
+def test_a_port_in_use_is_an_error(live, runs_folder: Path, monkeypatch, capsys):
     code, words = run_serve(monkeypatch, capsys, str(runs_folder), "--port", str(live.port))
     assert code == 2
     assert "choose another --port" in words

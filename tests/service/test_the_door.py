@@ -80,7 +80,7 @@ def test_a_question_that_cannot_be_answered_says_why(live: Live, parameters: dic
 
 
 @pytest.mark.parametrize("competitor", ["nobody", "state 0", "1999-01-01"])
-def test_a_rival_that_is_none_says_why(live: Live, competitor: str):
+def test_a_competitor_that_is_none_says_why(live: Live, competitor: str):
     best = live.found(f"{SMALL}/complete", **QUESTION, top=1)["answers"][0]["name"]
     response = live.get(f"{SMALL}/explain", **QUESTION, competitor=best if competitor == "state 0" else competitor)
     assert response.status_code == 422
@@ -144,7 +144,7 @@ def test_every_response_is_guarded(live: Live, path: str):
     assert "Server" not in headers
 
 
-def test_with_a_token_nothing_is_told_without_it(live_with):
+def test_with_a_token_nothing_is_answered_without_it(live_with):
     live = live_with(token=TOKEN)
     assert live.get("/runs").status_code == 200
     for given in ("", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xff"):
@@ -202,11 +202,14 @@ def test_every_example_is_what_it_is_an_example_of(live: Live):
     assert "For example <code>Nelivia</code>." in live.get("/docs").text
 
 
-def test_the_page_and_its_views_are_one_file(live: Live):
+def test_every_view_in_the_table_is_the_page_and_has_a_module_and_a_twin(live: Live):
     page = live.client.get("/")
     assert page.headers["Content-Type"].startswith("text/html")
-    for path in ("/compare", "/runs/small", "/runs/small/complete", "/runs/small/explain", "/runs/small/report"):
-        assert live.client.get(path).content == page.content
+    api = live.found("/openapi.json")["paths"]
+    for view in live.client.get("/static/views.json").json():
+        assert live.client.get(view["path"].replace("{run}", "small")).content == page.content
+        assert "\nexport function view(" in live.client.get(f"/static/views/{view['module']}.js").text
+        assert "get" in api["/api/v1" + view["path"].replace("/", "/runs", view["path"] == "/")]
     again = live.client.get("/", headers={"If-None-Match": page.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
 

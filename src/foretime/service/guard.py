@@ -14,7 +14,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from foretime.service.lanes import Lane
 from foretime.service.metrics import ServiceMetrics
 from foretime.service.problems import Problem, bug, overloaded
-from foretime.service.settings import API, BODY_BYTES, BODY_SECONDS, REQUESTS_AT_ONCE, URL_BYTES, Settings, is_loopback
+from foretime.service.settings import (
+    API,
+    BODY_BYTES,
+    BODY_SECONDS,
+    HEAD_BYTES,
+    REQUESTS_AT_ONCE,
+    URL_BYTES,
+    Settings,
+    is_loopback,
+)
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -102,6 +111,9 @@ class Guard:
             raise overloaded(1)
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > URL_BYTES:
             raise Problem(414, "too_large", f"the URL has more than {URL_BYTES} bytes; send a POST")
+        if sum(len(name) + len(value) + 4 for name, value in headers) > HEAD_BYTES:
+            self._metrics.refused.labels("head").inc()
+            raise head_too_large(431)
         if scope["path"].startswith(PROTECTED):
             _check_site(headers)
         if self._token is None:
@@ -159,6 +171,11 @@ def _check_site(headers: Iterable[tuple[bytes, bytes]]) -> None:
     """Refuse what a page elsewhere sends without its reader: it could not read the answer, but have much computed."""
     if _value(headers, b"sec-fetch-site") == b"cross-site" and _value(headers, b"sec-fetch-mode") != b"navigate":
         raise Problem(403, "cross_site", "a page of another site may not ask; open the page of the service itself")
+
+
+def head_too_large(status: int) -> Problem:
+    """Return the problem of a head with too many bytes."""
+    return Problem(status, "too_large", f"the head of the request has more than {HEAD_BYTES} bytes; send less")
 
 
 def _too_large() -> Problem:

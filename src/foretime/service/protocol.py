@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from foretime.service.guard import HEADERS
+from foretime.service.guard import HEADERS, head_too_large
 from foretime.service.metrics import ServiceMetrics
 from foretime.service.problems import Problem, overloaded
 from foretime.service.settings import HEAD_BYTES, HEAD_SECONDS, MOST_CONNECTIONS, URL_BYTES
@@ -25,11 +25,8 @@ class BoundedProtocol(HttpToolsProtocol):
     """A connection whose requests have heads that are neither endless nor endlessly slow."""
 
     metrics: ClassVar[ServiceMetrics]
-    _refusal: Problem | None = None
     _in_head = False
     _begun = False
-    _counted = 0
-    """Bytes of the address and of the headers that are whole."""
     _later = 0
     """Bytes that have come since the chunk in which the head began: the parser keeps a header until it is whole."""
     _timer: asyncio.TimerHandle | None = None
@@ -58,24 +55,14 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._in_head and self._later > HEAD_BYTES:
-            self._refuse("head", self._too_large())
+            self._refuse("head", head_too_large(414 if len(self.url) > URL_BYTES else 431))
         elif self._in_head or self.cycle is None or self.cycle.response_complete:
             self._wait()
 
     def on_message_begin(self) -> None:
         """Begin to count the bytes of a head."""
-        self._in_head, self._counted, self._later = True, 0, 0
+        self._in_head, self._later = True, 0
         super().on_message_begin()
-
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the address."""
-        super().on_url(url)
-        self._count(len(url))
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        super().on_header(name, value)
-        self._count(len(name) + len(value) + 4)
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
@@ -95,19 +82,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, or what `_count` has refused, with an error as the API has them."""
-        problem = self._refusal or Problem(400, "malformed", "this is not HTTP that can be read")
-        self._refuse("head" if self._refusal else "malformed", problem)
-
-    def _count(self, size: int) -> None:
-        self._counted += size
-        if self._counted > HEAD_BYTES:
-            self._refusal = self._too_large()
-            raise ValueError("the head is too large")  # the parser stops, and `send_400_response` is called
-
-    def _too_large(self) -> Problem:
-        status = 414 if len(self.url) > URL_BYTES else 431
-        return Problem(status, "too_large", f"the head of the request has more than {HEAD_BYTES} bytes; send less")
+        """Answer what is not HTTP with an error as the API has them."""
+        self._refuse("malformed", Problem(400, "malformed", "this is not valid HTTP"))
 
     def _wait(self) -> None:
         """Give what is to come so many seconds, counted from the first time that it is waited for."""
