@@ -175,7 +175,9 @@ def _check_site(headers: Iterable[tuple[bytes, bytes]]) -> None:
 
 def head_too_large(status: int) -> Problem:
     """Return the problem of a head with too many bytes."""
-    return Problem(status, "too_large", f"the head of the request has more than {HEAD_BYTES} bytes; send less")
+    found = Problem(status, "too_large", f"the head of the request has more than {HEAD_BYTES} bytes; send less")
+    found.headers["Connection"] = "close"
+    return found
 
 
 def _too_large() -> Problem:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
-from pydantic_core import to_json
+from pydantic import Field
 
 from foretime.config import Config
 from foretime.data.graph import Graph
@@ -22,8 +22,46 @@ from foretime.rules.rule import RuleTable
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import fits_on_valid
 from foretime.service.history import History
-from foretime.service.models import FactOut
+from foretime.service.models import FactOut, ResponseBody, Split
 from foretime.service.renames import renamed
+
+HIDDEN = {"data": {"path"}, "rules": {"file"}}
+"""Settings that name files on the machine that trained."""
+
+
+class RunSummaryOut(ResponseBody):
+    """A run at a glance."""
+
+    name: str
+    data: str
+    model: str
+    entities: int
+    predicates: int
+    facts: dict[Split, int]
+    first: str
+    last: str
+    granularity: str
+    steps: int
+    rules: int
+    evidence: bool = Field(description="Whether answers can be explained by rules.")
+    reranker: bool = Field(description="Whether a re-ranker orders the best answers of the base model.")
+    forecasts: bool = Field(description="Whether times after the last one can be asked about.")
+    intervals: bool = Field(description="Whether facts have a start and an end.")
+    valid_mrr: float | None
+    test_mrr: float | None
+    valid_fitted: bool = Field(
+        description="Whether the re-ranker was fitted on valid, so that valid_mrr is not measured on unseen facts."
+    )
+    loaded: str = Field(description="When the run was loaded; it changes whenever the run is loaded again.")
+
+
+class RunOut(RunSummaryOut):
+    """A run with its settings, its report and its training curve."""
+
+    config: dict[str, dict[str, Any]]
+    report: dict[str, Any] | None
+    trace: list[dict[str, Any]]
+    example: FactOut | None
 
 
 @dataclass(frozen=True)
@@ -47,32 +85,51 @@ class ServedRun:
         folder = RunFolder.open(path)
         predictor = Predictor.open(folder)
         report = renamed(folder.report()) if folder.report_file.exists() else None
-        trace = folder.trace()
-        to_json([report, trace])  # what JSON cannot hold makes a run that cannot be loaded, not an error per request
-        return cls(
+        found = cls(
             name, folder.config(), predictor, Explainer(predictor), History(predictor.graph),
-            folder.rules(predictor.graph), report, trace, datetime.now(UTC).isoformat(timespec="microseconds"),
+            folder.rules(predictor.graph), report, folder.trace(), datetime.now(UTC).isoformat(timespec="microseconds"),
         )  # fmt: skip
+        found.details.model_dump_json()  # a report that cannot be shown is a run that cannot be loaded
+        return found
 
     @property
     def graph(self) -> Graph:
         """The graph of the run."""
         return self.predictor.graph
 
-    @property
-    def has_evidence(self) -> bool:
-        """Whether its answers can be explained by rules."""
-        return self.explainer.note is None
+    @cached_property
+    def summary(self) -> RunSummaryOut:
+        """The run at a glance."""
+        graph, timeline, report = self.graph, self.graph.timeline, self.report or {}
+        valid_mrr, test_mrr = (report.get(split, {}).get("all", {}).get("mrr") for split in ("valid", "test"))
+        return RunSummaryOut(
+            name=self.name,
+            data=graph.name,
+            model=self.config.model.name,
+            entities=len(graph.entities),
+            predicates=len(graph.predicates),
+            facts={split: len(graph.facts(split)) for split in get_args(Split)},
+            first=timeline.label(0),
+            last=timeline.label(len(timeline) - 1),
+            granularity=timeline.granularity,
+            steps=len(timeline),
+            rules=0 if self.rules is None else len(self.rules),
+            evidence=self.explainer.note is None,
+            reranker=self.predictor.scorer.stages is not None,
+            forecasts=self.predictor.forecasts,
+            intervals=graph.has_intervals,
+            valid_mrr=valid_mrr,
+            test_mrr=test_mrr,
+            valid_fitted=fits_on_valid(self.config.reranker),
+            loaded=self.loaded,
+        )
 
-    @property
-    def has_reranker(self) -> bool:
-        """Whether a re-ranker orders its best answers."""
-        return self.predictor.scorer.stages is not None
-
-    @property
-    def valid_fitted(self) -> bool:
-        """Whether its re-ranker was fitted on valid."""
-        return fits_on_valid(self.config.reranker)
+    @cached_property
+    def details(self) -> RunOut:
+        """The run with its settings, its report, its training curve and an example."""
+        settings = self.config.model_dump(exclude_none=True, exclude=HIDDEN)
+        own = dict(self.summary)
+        return RunOut(**own, config=settings, report=self.report, trace=self.trace, example=self.example)
 
     @cached_property
     def events(self) -> EventIndex:
