@@ -28,7 +28,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _in_head = False
     _begun = False
     _later = 0
-    """Bytes that have come since the chunk in which the head began: the parser keeps a header until it is whole."""
+    """Bytes that have come since the chunk in which the head began: the parser keeps a header until it is complete."""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -45,7 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that goes on for too long or comes too slowly is refused."""
+        """Continue; a head that is too long or too slow is refused."""
         if self.transport.is_closing():
             return
         self._begun = True
@@ -71,7 +71,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Note that a body is whole."""
+        """Note that a body is complete."""
         self._stop_waiting()
         super().on_message_complete()
 
@@ -100,7 +100,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self._wait()  # the beginning of a next request may not cut off the answer to this one
         elif self._begun:
-            message = f"the request did not come within {HEAD_SECONDS:g} s; send it faster"
+            message = f"the request did not arrive within {HEAD_SECONDS:g} s; send it faster"
             self._refuse("slow", Problem(408, "too_slow_to_read", message))
         else:  # nothing was ever asked
             self.transport.close()
