@@ -14,10 +14,9 @@ from pydantic_core import to_json
 
 from foretime.errors import ForetimeError
 from foretime.evaluation.slots import Slot
-from foretime.inference.predictor import Answer, Known, Question
 from foretime.service.context import Backend, TheBackend, TheRun
 from foretime.service.lanes import GATHERED_AT_MOST
-from foretime.service.models import ErrorDetail, GivenSlots, ResponseBody, Split
+from foretime.service.models import AlreadyKnown, ErrorDetail, GivenSlots, ResponseBody, Split
 from foretime.service.problems import ERRORS, Problem, overloaded, too_slow, unanswerable
 from foretime.service.questions import (
     BatchIn,
@@ -28,7 +27,6 @@ from foretime.service.questions import (
     check_questions,
     checked,
 )
-from foretime.service.renames import renamed
 from foretime.service.served import ServedRun
 from foretime.service.settings import API, BATCHES_AT_ONCE, JOB_SECONDS
 
@@ -102,25 +100,51 @@ class CompareOut(ResponseBody):
 @router.get("/runs/{run}/complete")
 async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one."""
-    return await answer(backend, run, asked)
+    slot = await checked(backend, run, asked, check_question)
+
+    def work(wanted: list[tuple[GivenSlots, int]]) -> Sequence[list[AnswerOut] | Exception]:
+        return ask_together(run, wanted, asked.already_known)
+
+    key, wanted = ("complete", id(run), slot, asked.already_known), (asked.slots(), asked.top)
+    found = await backend.models.ask("complete", key, wanted, work, backend.settings.deadline, together(run, slot))
+    if isinstance(found, Exception):
+        raise found
+    return CompleteOut(run=run.name, question=asked.slots(), slot=slot, answers=found, note=note_of(run, slot))
 
 
 @router.post("/runs/{run}/complete")
 async def complete_posted(run: TheRun, backend: TheBackend, asked: CompleteIn) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one."""
-    return await answer(backend, run, asked)
+    return await complete(run, backend, asked)
 
 
 @router.get("/compare")
 async def compare(backend: TheBackend, asked: Annotated[CompareIn, Query()]) -> CompareOut:
     """Ask two runs the same question."""
-    return await answer_twice(backend, asked)
+    runs = backend.catalog[asked.left], backend.catalog[asked.right]
+    for run in runs:  # both must know what is asked before either computes
+        await checked(backend, run, asked, check_question)
+    one, other = await asyncio.gather(*(complete(run, backend, asked) for run in runs))
+    left, right = ({found.name: found.rank for found in side.answers} for side in (one, other))
+    worst = asked.top + 1
+    names = sorted(
+        left.keys() | right.keys(),
+        key=lambda name: (min(left.get(name, worst), right.get(name, worst)), left.get(name, worst)),
+    )
+    return CompareOut(
+        question=one.question,
+        slot=one.slot,
+        left=one,
+        right=other,
+        answers=[RanksOut(name=name, left=left.get(name), right=right.get(name)) for name in names],
+        shared=len(left.keys() & right.keys()),
+    )
 
 
 @router.post("/compare")
 async def compare_posted(backend: TheBackend, asked: CompareIn) -> CompareOut:
     """Ask two runs the same question."""
-    return await answer_twice(backend, asked)
+    return await compare(backend, asked)
 
 
 @router.post("/runs/{run}/batch", response_model=BatchOut)
@@ -136,42 +160,6 @@ async def batch(run: TheRun, backend: TheBackend, asked: BatchIn) -> Response:
     # each outcome is JSON already: written by the lane that made it, and held in far less memory than as a model
     content = b'{"run":' + to_json(run.name) + b',"results":[' + b",".join(outcomes) + b"]}"
     return Response(content, media_type="application/json")
-
-
-async def answer(backend: Backend, run: ServedRun, asked: CompleteIn) -> CompleteOut:
-    """Return the answers to a question, which is asked together with others that are waiting."""
-    slot = await checked(backend, run, asked, check_question)
-
-    def work(wanted: list[tuple[Question, int]]) -> Sequence[list[AnswerOut] | Exception]:
-        return ask_together(run, wanted, asked.already_known)
-
-    key, wanted = ("complete", id(run), slot, asked.already_known), (asked.question(), asked.top)
-    found = await backend.models.ask("complete", key, wanted, work, backend.settings.deadline, together(run, slot))
-    if isinstance(found, Exception):
-        raise found
-    return CompleteOut(run=run.name, question=asked.slots(), slot=slot, answers=found, note=note_of(run, slot))
-
-
-async def answer_twice(backend: Backend, asked: CompareIn) -> CompareOut:
-    """Return the answers of two runs to one question."""
-    runs = backend.catalog[asked.left], backend.catalog[asked.right]
-    for run in runs:  # both must know what is asked before either computes
-        await checked(backend, run, asked, check_question)
-    one, other = await asyncio.gather(*(answer(backend, run, asked) for run in runs))
-    left, right = ({found.name: found.rank for found in side.answers} for side in (one, other))
-    worst = asked.top + 1
-    names = sorted(
-        left.keys() | right.keys(),
-        key=lambda name: (min(left.get(name, worst), right.get(name, worst)), left.get(name, worst)),
-    )
-    return CompareOut(
-        question=one.question,
-        slot=one.slot,
-        left=one,
-        right=other,
-        answers=[RanksOut(name=name, left=left.get(name), right=right.get(name)) for name in names],
-        shared=len(left.keys() & right.keys()),
-    )
 
 
 async def answer_batch(backend: Backend, run: ServedRun, asked: BatchIn) -> list[bytes]:
@@ -213,27 +201,24 @@ def together(run: ServedRun, slot: Slot) -> int:
 def note_of(run: ServedRun, slot: Slot) -> str | None:
     """Return what a reader should know about the answers."""
     notes = [
-        *([NO_TIME] if slot == "time" and not run.predictor.model.uses_time else []),
+        *([NO_TIME] if slot == "time" and not run.uses_time else []),
         *([NOT_CALIBRATED] if run.report is None else []),
     ]
     return "; ".join(notes) or None
 
 
-def with_bars(answers: list[Answer]) -> list[AnswerOut]:
+def with_bars(answers: list[dict[str, Any]]) -> list[AnswerOut]:
     """Return answers with bars: their terms divided by the largest sum of absolute terms."""
-    largest = max((sum(map(abs, found.terms.values())) for found in answers), default=0.0) or 1.0
-    return [
-        AnswerOut(**renamed(found.to_dict()), bars={name: term / largest for name, term in found.terms.items()})
-        for found in answers
-    ]
+    largest = max((sum(map(abs, found["terms"].values())) for found in answers), default=0.0) or 1.0
+    return [AnswerOut(**one, bars={name: term / largest for name, term in one["terms"].items()}) for one in answers]
 
 
 def ask_together(
-    run: ServedRun, wanted: list[tuple[Question, int]], already_known: Known
+    run: ServedRun, wanted: list[tuple[GivenSlots, int]], already_known: AlreadyKnown
 ) -> list[list[AnswerOut] | Exception]:
     """Return the answers to each question, or the error of one that cannot be answered."""
     try:
-        found = run.complete([question for question, _ in wanted], max(top for _, top in wanted), already_known)
+        found = run.complete([slots for slots, _ in wanted], max(top for _, top in wanted), already_known)
     except Exception as error:  # one bad question must not fail those beside it
         return [error] if len(wanted) == 1 else [ask_together(run, [one], already_known)[0] for one in wanted]
     # the first answers are the same however many are asked for
@@ -247,7 +232,7 @@ def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], unt
     while rows and (not outcomes or time.monotonic() < until) and len(outcomes) < BATCH_SLICE:
         count = _fitting(run, [slot for _, slot in rows[: BATCH_SLICE - len(outcomes)]])
         first, rows = rows[:count], rows[count:]
-        wanted = [(asked.questions[row].question(), asked.top) for row, _ in first]
+        wanted = [(asked.questions[row].slots(), asked.top) for row, _ in first]
         for (row, slot), found in zip(first, ask_together(run, wanted, asked.already_known), strict=True):
             outcomes[row] = _outcome(asked.questions[row], slot, found)
     return outcomes

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from foretime.evaluation.slots import Slot
-from foretime.service.context import Backend, TheBackend, TheRun
+from foretime.service.context import TheBackend, TheRun
 from foretime.service.models import AlreadyKnown, GivenSlots, Name, ResponseBody, Split
 from foretime.service.problems import ERRORS
 from foretime.service.questions import QuestionIn, check_names, checked
-from foretime.service.served import ServedRun
+from foretime.service.served import ServedRun, target
 from foretime.service.settings import API, MOST_REASONS
 
 router = APIRouter(prefix=f"{API}/runs/{{run}}", responses=ERRORS, tags=["answers"])
@@ -179,19 +179,14 @@ class ExplanationOut(ResponseBody):
 @router.get("/explain", response_model_exclude_unset=True)
 async def explain(run: TheRun, backend: TheBackend, asked: Annotated[ExplainIn, Query()]) -> ExplanationOut:
     """Explain why an answer has its score, and why not a competitor."""
-    return await explanation(backend, run, asked)
+    await checked(backend, run, asked, check_explained)
+    return await backend.models.do("explain", partial(_explain, run, asked), backend.settings.deadline)
 
 
 @router.post("/explain", response_model_exclude_unset=True)
 async def explain_posted(run: TheRun, backend: TheBackend, asked: ExplainIn) -> ExplanationOut:
     """Explain why an answer has its score, and why not a competitor."""
-    return await explanation(backend, run, asked)
-
-
-async def explanation(backend: Backend, run: ServedRun, asked: ExplainIn) -> ExplanationOut:
-    """Return the explanation of an answer, made by the lane of the models."""
-    await checked(backend, run, asked, check_explained)
-    return await backend.models.do("explain", partial(_explain, run, asked), backend.settings.deadline)
+    return await explain(run, backend, asked)
 
 
 def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
@@ -205,9 +200,9 @@ def check_explained(run: ServedRun, asked: ExplainIn) -> None:
     slots = asked.slots()
     timed = [slots[name] for name in ("time", "start", "end") if name in slots]
     for moment in timed:
-        run.predictor.step(moment)
+        run.check_time(moment)
     whole = timed and {"subject", "predicate", "object"} <= slots.keys()
-    slot = asked.slot if whole else asked.question().target()
+    slot = asked.slot if whole else target(slots)
     if asked.competitor is not None and slot == "time":
         run.graph.timeline.step(asked.competitor)
     elif asked.competitor is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -12,6 +12,12 @@ Split = Literal["train", "valid", "test"]
 SlotName = Literal["subject", "predicate", "object", "time", "start", "end"]
 GivenSlots = dict[SlotName, str]
 """The slots of a question or a fact that are filled in."""
+
+
+def given_slots(holder: object) -> GivenSlots:
+    """Return the slots of a question or a fact that are not None."""
+    names: tuple[SlotName, ...] = get_args(SlotName)
+    return {name: value for name in names if (value := getattr(holder, name)) is not None}
 
 
 def _open(value: Any) -> Any:

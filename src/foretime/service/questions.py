@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from pydantic import Field
 
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import Slot
-from foretime.inference.predictor import Question
 from foretime.service.context import Backend
-from foretime.service.models import AlreadyKnown, GivenSlots, Name, RequestBody, RunName, SlotName, Time
+from foretime.service.models import AlreadyKnown, GivenSlots, Name, RequestBody, RunName, Time, given_slots
 from foretime.service.problems import Problem, unanswerable
-from foretime.service.served import ServedRun
+from foretime.service.served import ServedRun, target
 from foretime.service.settings import MOST_ANSWERS, MOST_QUESTIONS, SUGGESTIONS_IN_BATCH
 
 Result = TypeVar("Result")
@@ -30,14 +29,9 @@ class QuestionIn(RequestBody):
     start: Time = Field(default=None, description="When it began, in a graph of intervals.")
     end: Time = Field(default=None, description="When it ended, in a graph of intervals.")
 
-    def question(self) -> Question:
-        """Return the question for the library."""
-        return Question(self.subject, self.predicate, self.object, self.time, self.start, self.end)
-
     def slots(self) -> GivenSlots:
         """Return the slots that are given."""
-        names: tuple[SlotName, ...] = get_args(SlotName)
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        return given_slots(self)
 
 
 class CompleteIn(QuestionIn):
@@ -80,9 +74,9 @@ def knows_names(run: ServedRun, asked: QuestionIn) -> bool:
 
 def check_question(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> Slot:
     """Return the open slot of a question that can be answered; any other question is a problem."""
-    slot = asked.question().target()
+    slot = target(asked.slots())
     check_names(run, asked, suggest)
-    run.predictor.check(asked.question())
+    run.check(asked.slots())
     return slot
 
 

@@ -1,4 +1,4 @@
-"""A run that is served. All use of the library's models is here: answers, explanations, rules, the report."""
+"""A run that is served. Only this module asks the library for answers and explanations."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from pydantic import Field
 
 from foretime.config import Config
 from foretime.data.graph import Graph
+from foretime.evaluation.slots import Slot
 from foretime.inference.explainer import Explainer
-from foretime.inference.predictor import Answer, Known, Predictor, Question
+from foretime.inference.predictor import Known, Predictor, Question
 from foretime.rules.grounding import EventIndex
 from foretime.rules.mining import facts_of
 from foretime.rules.rule import RuleTable
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import fits_on_valid
 from foretime.service.history import History
-from foretime.service.models import FactOut, ResponseBody, Split
+from foretime.service.models import FactOut, GivenSlots, ResponseBody, Split, given_slots
 from foretime.service.renames import renamed
 
 HIDDEN = {"data": {"path"}, "rules": {"file"}}
@@ -142,9 +143,23 @@ class ServedRun:
         rows = np.flatnonzero(self.history.split == self.history.split.max(initial=0))
         return FactOut(**self.history.labels(int(rows[len(rows) // 2]))) if len(rows) else None
 
-    def complete(self, questions: Sequence[Question], top: int, already_known: Known) -> list[list[Answer]]:
-        """Return the best answers to each question."""
-        return self.predictor.complete_many(questions, top, already_known)
+    @property
+    def uses_time(self) -> bool:
+        """Whether the scores of its model depend on time."""
+        return self.predictor.model.uses_time
+
+    def check(self, slots: GivenSlots) -> None:
+        """Raise `QuestionError` if a question cannot be answered."""
+        self.predictor.check(Question(**slots))
+
+    def check_time(self, time: str) -> None:
+        """Raise `QuestionError` if a time cannot be asked about."""
+        self.predictor.step(time)
+
+    def complete(self, questions: Sequence[GivenSlots], top: int, already_known: Known) -> list[list[dict[str, Any]]]:
+        """Return the best answers to each question as plain values."""
+        found = self.predictor.complete_many([Question(**slots) for slots in questions], top, already_known)
+        return [[renamed(answer.to_dict()) for answer in answers] for answers in found]
 
     def explain(self, top: int, already_known: Known, **asked: Any) -> dict[str, Any]:
         """Return the explanation of an answer as plain values, with the first `top` reasons."""
@@ -155,8 +170,13 @@ class ServedRun:
         """Yield jobs that ask for each slot of a fact, so that what is compiled or indexed at first use is there."""
         if self.example is None:
             return
-        slots = self.example.model_dump(exclude_none=True)
+        slots = given_slots(self.example)
         for left_out in ({"subject"}, {"predicate"}, {"object"}, {"time", "start", "end"}):
-            question = Question(**{name: slots[name] for name in slots.keys() - left_out})
+            question: GivenSlots = {name: value for name, value in slots.items() if name not in left_out}
             yield partial(self.complete, [question], 1, "mark")
         yield partial(self.explain, 1, "mark", **slots)
+
+
+def target(slots: GivenSlots) -> Slot:
+    """Return the slot that a question leaves open; `QuestionError` if it is not exactly one."""
+    return Question(**slots).target()
