@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query
@@ -10,7 +10,7 @@ from pydantic import Field
 
 from foretime.service.context import TheBackend, TheRun
 from foretime.service.history import History, Ints, Selection
-from foretime.service.models import FactOut, Name, NameOut, Paged, ResponseBody, Split, SplitChoice, Time
+from foretime.service.models import SPLITS, FactOut, Name, NameOut, Paged, ResponseBody, Split, SplitChoice, Time
 from foretime.service.problems import ERRORS
 from foretime.service.settings import API, MOST_BINS, MOST_FACTS, NAME_LENGTH
 
@@ -114,8 +114,7 @@ def facts_page(history: History, asked: FactsIn) -> FactsOut:
     rows = history.select(asked)
     ordered = rows if asked.order == "earliest" else rows[::-1]
     page = ordered[asked.offset : asked.offset + asked.limit].tolist()
-    splits: tuple[Split, ...] = get_args(Split)
-    found = [SplitFactOut(**history.labels(row), split=splits[history.split[row]]) for row in page]
+    found = [SplitFactOut(**history.labels(row), split=SPLITS[history.split[row]]) for row in page]
     return FactsOut(total=len(rows), facts=found)
 
 
@@ -134,7 +133,7 @@ def count_by_time(history: History, asked: TimelineIn) -> TimelineOut:
             for start, count in zip(starts, counts.tolist(), strict=True)
         ],
         predicates=history.frequent_predicates(rows, PREDICATES_OF_TIMELINE),
-        splits={split: int((history.split[rows] == k).sum()) for k, split in enumerate(get_args(Split))},
+        splits={split: int((history.split[rows] == k).sum()) for k, split in enumerate(SPLITS)},
     )
 
 

@@ -10,8 +10,7 @@ from pydantic import Field
 
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph
-from foretime.data.sources import SPLITS
-from foretime.service.models import Name, NameOut, RequestBody, SplitChoice, Time
+from foretime.service.models import SPLITS, Name, NameOut, RequestBody, SplitChoice, Time
 from foretime.service.names import NameIndex
 from foretime.service.problems import unanswerable
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from foretime.service.settings import MOST_NAMES, MOST_OFFSET, NAME_LENGTH, TIME_LENGTH
 
 Split = Literal["train", "valid", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
 SlotName = Literal["subject", "predicate", "object", "time", "start", "end"]
 GivenSlots = dict[SlotName, str]
 """The slots of a question or a fact that are filled in."""

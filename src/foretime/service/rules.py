@@ -20,7 +20,7 @@ from foretime.service.problems import ERRORS, Problem
 from foretime.service.served import ServedRun
 from foretime.service.settings import API, GROUNDING_SECONDS, MOST_GROUNDINGS
 
-Pattern = Literal["follows", "accompanies", "chain_then", "joint_then", "joint_now", "static"]
+PatternName = Literal["follows", "accompanies", "chain_then", "joint_then", "joint_now", "static"]
 Count = int | float
 router = APIRouter(prefix=f"{API}/runs/{{run}}/rules", responses=ERRORS, tags=["rules"])
 
@@ -30,7 +30,7 @@ class RulesIn(Paged):
 
     head: Name = Field(default=None, description="The predicate of the head.")
     body: Name = Field(default=None, description="The predicate of a body atom.")
-    pattern: Annotated[Pattern | None, Open] = Field(default=None, description="How the atoms are ordered in time.")
+    pattern: Annotated[PatternName | None, Open] = Field(default=None, description="How the atoms are ordered in time.")
     min_confidence: float = Field(default=0.0, ge=0.0, le=1.0, allow_inf_nan=False)
     min_support: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     sort: Literal["confidence", "support", "head_coverage"] = "confidence"

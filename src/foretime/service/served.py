@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -23,7 +23,7 @@ from foretime.rules.rule import RuleTable
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import fits_on_valid
 from foretime.service.history import History
-from foretime.service.models import FactOut, GivenSlots, ResponseBody, Split, given_slots
+from foretime.service.models import SPLITS, FactOut, GivenSlots, ResponseBody, Split, given_slots
 from foretime.service.renames import renamed
 
 HIDDEN = {"data": {"path"}, "rules": {"file"}}
@@ -109,7 +109,7 @@ class ServedRun:
             model=self.config.model.name,
             entities=len(graph.entities),
             predicates=len(graph.predicates),
-            facts={split: len(graph.facts(split)) for split in get_args(Split)},
+            facts={split: len(graph.facts(split)) for split in SPLITS},
             first=timeline.label(0),
             last=timeline.label(len(timeline) - 1),
             granularity=timeline.granularity,
