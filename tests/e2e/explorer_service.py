@@ -85,7 +85,7 @@ class Explorer:
         page.on("request", self._watch)
 
     def _listen(self, message: Any) -> None:
-        # a refused question is told by the browser too, which is no fault of the page
+        # the browser reports a refused question too, which is no fault of the page
         if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
             self.complaints.append(message.text)
 
@@ -102,7 +102,7 @@ class Explorer:
         """Wait until nothing on the page is being loaded, and what draws itself for its width has done so."""
         self.page.wait_for_selector("main h1, main .state")
         self.page.wait_for_selector("[aria-busy]", state="detached")
-        # sizes are told between one frame and the next
+        # sizes are reported between one frame and the next
         self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))")
         return self.page
 
@@ -127,7 +127,7 @@ class Explorer:
 
     def alter_run(self, **changes: Any) -> None:
         """Let the page see a run with other values."""
-        self.alter("/runs", lambda told: told | {"runs": [one | changes for one in told["runs"]]})
+        self.alter("/runs", lambda found: found | {"runs": [one | changes for one in found["runs"]]})
 
     def moved(self) -> float:
         """Return how far things have jumped since the page was opened, as browsers count it."""

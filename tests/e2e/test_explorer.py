@@ -87,7 +87,7 @@ def test_too_little_of_a_question_is_said_where_it_is_asked(explorer: Explorer, 
 
 
 @pytest.mark.parametrize("slot", ["subject", "predicate", "object", "time"])
-def test_any_piece_may_be_left_open(explorer: Explorer, run: str, fact: dict[str, str], slot: str) -> None:
+def test_any_slot_may_be_left_open(explorer: Explorer, run: str, fact: dict[str, str], slot: str) -> None:
     page = explorer.open(f"/runs/{run}/complete", **question(fact, slot))
     shown = page.locator(".answer").count()
     assert shown == len(explorer.twin()["answers"]) > 0
@@ -97,11 +97,11 @@ def test_known_answers_are_marked_and_can_be_left_out(explorer: Explorer, run: s
     known = explorer.json(f"/runs/{run}/facts", split="train", limit="1")["facts"][0]
     asked = {name: known[name] for name in ("subject", "predicate", "time")}
     page = explorer.open(f"/runs/{run}/complete", **asked, top="100")
-    assert page.locator(".badge.known-train").count() > 0
-    page.get_by_label("Known answers").select_option("hide")
-    page.wait_for_url("**known=hide**")
+    assert page.locator(".badge.in-train").count() > 0
+    page.get_by_label("Already known").select_option("hide")
+    page.wait_for_url("**already_known=hide**")
     explorer.settle()
-    assert page.locator(".badge.known-train").count() == 0
+    assert page.locator(".badge.in-train").count() == 0
 
 
 def test_answer_is_explained_by_rules_timeline_and_graph(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
@@ -121,14 +121,14 @@ def test_answer_is_explained_by_rules_timeline_and_graph(explorer: Explorer, run
     page.wait_for_url("**#reason=2")
 
 
-def test_timeline_tells_marks_apart_by_shape_and_is_walked_by_keys(explorer: Explorer, run: str) -> None:
+def test_marks_of_a_timeline_differ_in_shape_and_are_walked_by_keys(explorer: Explorer, run: str) -> None:
     page = explorer.open(f"/runs/{run}/explain", **busy_pair(explorer, run))
     assert page.locator(".timeline .asked line").count() == 1
     shapes = page.locator(".timeline .mark").evaluate_all(
         "all => all.map(one => [one.getAttribute('class'), one.tagName])"
     )
-    drawn = {name.split("-")[1]: tag for name, tag in shapes}
-    assert {"cause": "circle", "companion": "path", "effect": "rect"}.items() >= drawn.items()
+    drawn = {name.partition("mark-")[2]: tag for name, tag in shapes}
+    assert {"before": "circle", "same-time": "path", "after": "rect"}.items() >= drawn.items()
     assert len(drawn) > 1
     page.locator(".timeline .event[tabindex='0']").focus()
     first = page.locator(".caption").inner_text()
@@ -156,24 +156,24 @@ def test_two_answers_are_compared(explorer: Explorer, run: str, fact: dict[str, 
     explorer.picture("compare")
 
 
-def test_company_of_an_answer_is_named(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
-    event = {"mark": "cause", "subject": "Mate", "predicate": "plays for", "object": "Team", "end": ""}
+def test_shared_neighbours_of_an_answer_are_named(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    event = {"mark": "before", "subject": "Mate", "predicate": "plays for", "object": "Team", "end": ""}
     events = [event | {"time": time} for time in ("2014-01-01 – 2014-03-05", "2014-02-01 – ?")]
-    peer = {"name": "Mate", "third": "Old team", "paths": 4, "weight": 0.75, "events": events}
+    mate = {"name": "Mate", "via": "Old team", "paths": 4, "weight": 0.75, "events": events}
     others = {"count": 0, "contribution": 0.0}
-    stage = {"score": 1.0, "base": 1.0, "contributions": [], "other_contributions": others}
-    stage["company"] = {"count": 3, "paths": 9, "weight": 1.5, "told": 1.5, "peers": [peer]}
-    explorer.alter(f"/runs/{run}/explain*", lambda why: why | {"second_stage": stage})
+    shared = {"count": 3, "paths": 9, "weight": 1.5, "reported": 1.5, "co_neighbours": [mate]}
+    reranker = {"score": 1.0, "base": 1.0, "contributions": [], "other_contributions": others}
+    explorer.alter(f"/runs/{run}/explain*", lambda why: why | {"reranker": reranker | {"shared_neighbours": shared}})
     page = explorer.open(f"/runs/{run}/explain", **fact, slot="object")
-    page.get_by_text("The company that speaks for it").click()
-    told = page.locator(".peer").inner_text()
-    assert "Mate over Old team: 0.750 by 4 paths" in told
-    assert "1 Jan 2014 – 5 Mar 2014" in told
-    assert "1 Feb 2014 – ?" in told
+    page.get_by_text("Shared neighbours that support it").click()
+    mates = page.locator(".co-neighbour").inner_text()
+    assert "Mate via Old team: 0.750 over 4 paths" in mates
+    assert "1 Jan 2014 – 5 Mar 2014" in mates
+    assert "1 Feb 2014 – ?" in mates
     shown = page.locator("main").inner_text()
-    assert f"what {fact['subject']} is, and has this answer: 9 paths of weight 1.500 in all." in shown
-    assert "2 others, not shown." in shown
-    explorer.picture("company")
+    assert f"share a neighbour with {fact['subject']} and have this answer: 9 paths, total weight 1.500." in shown
+    assert "2 others not shown." in shown
+    explorer.picture("shared-neighbours")
 
 
 def test_entity_is_browsed(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
@@ -242,7 +242,7 @@ def test_unknown_run_is_an_error_with_the_bar_still_there(explorer: Explorer) ->
     assert page.locator("#places a").count() == 4
 
 
-def test_service_that_is_gone_is_told_and_can_be_tried_again(explorer: Explorer, run: str) -> None:
+def test_service_that_is_gone_is_reported_and_can_be_tried_again(explorer: Explorer, run: str) -> None:
     page = explorer.open(f"/runs/{run}")
     page.route("**/api/**", lambda route: route.abort())
     page.get_by_role("link", name="Report").click()
@@ -259,12 +259,12 @@ def test_names_are_shown_and_never_run(explorer: Explorer, run: str, fact: dict[
         "name": name,
         "score": 1.0,
         "confidence": 0.5,
-        "known": None,
+        "already_known": None,
         "terms": {"event": 1.0},
         "bars": {},
     }
-    told = {"run": run, "question": question(fact), "slot": "object", "answers": [answer], "note": name}
-    explorer.page.route("**/api/v1/runs/*/complete*", lambda route: route.fulfill(json=told))
+    found = {"run": run, "question": question(fact), "slot": "object", "answers": [answer], "note": name}
+    explorer.page.route("**/api/v1/runs/*/complete*", lambda route: route.fulfill(json=found))
     page = explorer.open(f"/runs/{run}/complete", **question(fact))
     assert names(page) == [name]
     assert page.locator("img").count() == 0

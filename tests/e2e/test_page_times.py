@@ -12,7 +12,7 @@ NEAREST = 500
 """How many events the timeline of an explanation shows at the most."""
 
 
-def told(explorer: Explorer, run: str, expression: str) -> Any:
+def evaluated(explorer: Explorer, run: str, expression: str) -> Any:
     """Return what the module of times makes of something."""
     explorer.open(f"/runs/{run}")
     return explorer.page.evaluate(f"async () => {{ const t = await import('/static/times.js'); return {expression}; }}")
@@ -20,22 +20,26 @@ def told(explorer: Explorer, run: str, expression: str) -> Any:
 
 def test_weeks_and_bins_have_places_and_words(explorer: Explorer, run: str) -> None:
     weeks = [(year, week) for year in (2019, 2020, 2021) for week in (1, 7, 52)]
-    places = told(explorer, run, f"{[f'{year}-W{week:02d}' for year, week in weeks]}.map(t.position)")
+    places = evaluated(explorer, run, f"{[f'{year}-W{week:02d}' for year, week in weeks]}.map(t.position)")
     epoch = date(1970, 1, 1)
     assert places == [(date.fromisocalendar(year, week, 1) - epoch).days for year, week in weeks]
-    assert told(explorer, run, "[t.position('5 … 9'), t.lastPosition('5 … 9'), t.isDated('5 … 9')]") == [5, 9, False]
-    assert told(explorer, run, "t.humanTime('2014-W07')") == "week 7 of 2014"
-    assert told(explorer, run, "t.humanTime('2014-02-10 … 2014-02-19', true)") == "10 Feb 2014 … 19 Feb 2014"
-    assert told(explorer, run, "t.withHumanTimes('at 2014-02-10T09:00')") == "at 10 Feb 2014, 09:00"
+    assert evaluated(explorer, run, "[t.position('5 … 9'), t.lastPosition('5 … 9'), t.isDated('5 … 9')]") == [
+        5,
+        9,
+        False,
+    ]
+    assert evaluated(explorer, run, "t.humanTime('2014-W07')") == "week 7 of 2014"
+    assert evaluated(explorer, run, "t.humanTime('2014-02-10 … 2014-02-19', true)") == "10 Feb 2014 … 19 Feb 2014"
+    assert evaluated(explorer, run, "t.withHumanTimes('at 2014-02-10T09:00')") == "at 10 Feb 2014, 09:00"
 
 
 def test_ticks_end_on_any_axis(explorer: Explorer, run: str) -> None:
     ends = ["[NaN, 1]", "[0, NaN]", "[0, Infinity]", "[1e18, 1e18]", "[-1e12, 1e12]", "[5, 4]", "[1, 1]"]
-    counts = told(
+    counts = evaluated(
         explorer, run, f"[{', '.join(ends)}].flatMap((e) => [true, false].map((d) => t.ticks(...e, 8, d).length))"
     )
     assert max(counts) <= 100
-    assert told(explorer, run, "t.ticks(0, 10, 5, false).map((tick) => tick.at)") == [0, 2, 4, 6, 8, 10]
+    assert evaluated(explorer, run, "t.ticks(0, 10, 5, false).map((tick) => tick.at)") == [0, 2, 4, 6, 8, 10]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +108,7 @@ def test_of_many_events_those_nearest_to_the_date_are_shown(explorer: Explorer, 
     assert card.locator(".event .mark-cause").count() == card.locator(".event .mark-effect").count()
 
 
-def test_fact_with_two_ends_is_told_from_others_that_began_with_it(
+def test_fact_with_two_ends_is_distinguished_from_others_that_began_with_it(
     explorer: Explorer, run: str, fact: dict[str, str]
 ) -> None:
     begin = date.fromisoformat(fact["time"])

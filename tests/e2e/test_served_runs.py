@@ -10,17 +10,17 @@ NOT_READY = {"error": {"code": "not_ready", "message": "the runs are being loade
 
 @pytest.fixture
 def fitted(explorer: Explorer, run: str) -> dict[str, Any]:
-    """The figures on valid, as if a second stage had been fitted on it; there are two such runs."""
+    """The figures on valid, as if a re-ranker had been fitted on it; there are two such runs."""
     valid = explorer.json(f"/runs/{run}")["report"]["valid"]
-    first = {"all": valid["all"] | {"mrr": 0.1234}, "mrr_interval": [0.111, 0.133], "kinds": {}}
-    told = valid | {"all": valid["all"] | {"mrr": 0.9876}, "base_model": first}
+    base = {"all": valid["all"] | {"mrr": 0.1234}, "mrr_interval": [0.111, 0.133], "kinds": {}}
+    changed = valid | {"all": valid["all"] | {"mrr": 0.9876}, "base_model": base}
     changes = {"valid_fitted": True, "reranker": True, "valid_mrr": 0.9876}
     explorer.alter(
         "/runs",
         lambda runs: runs | {"runs": [one | changes | {"name": n} for one in runs["runs"] for n in (run, "two")]},
     )
-    explorer.alter(f"/runs/{run}/report", lambda found: found | {"report": found["report"] | {"valid": told}})
-    return told
+    explorer.alter(f"/runs/{run}/report", lambda found: found | {"report": found["report"] | {"valid": changed}})
+    return changed
 
 
 def test_figures_of_facts_that_were_fitted_on_are_on_no_card(explorer: Explorer, fitted: Any, run: str) -> None:
@@ -36,11 +36,11 @@ def test_figures_of_facts_that_were_fitted_on_are_on_no_card(explorer: Explorer,
 
 def test_report_says_what_was_fitted_on_valid(explorer: Explorer, fitted: Any, run: str) -> None:
     page = explorer.open(f"/runs/{run}/report")
-    told = page.locator(".card", has_text="these are not unseen facts").inner_text()
-    assert "0.1234" in told
-    assert "0.111 and 0.133" in told
+    card = page.locator(".card", has_text="these are not unseen facts").inner_text()
+    assert "0.1234" in card
+    assert "0.111 and 0.133" in card
     low, high = (f"{end:.3f}" for end in fitted["mrr_interval"])
-    assert f"{low} and {high}" not in told
+    assert f"{low} and {high}" not in card
     assert "valid (fitted on it)" in page.get_by_label("Split").inner_text()
     assert page.get_by_text("calibration error of objects, fitted on it").count() == 1
     explorer.picture("report-fitted")
@@ -59,12 +59,12 @@ def test_first_run_appears_by_itself(explorer: Explorer, run: str) -> None:
     page = explorer.page
     page.route("**/api/v1/runs", lambda route: route.fulfill(json={"runs": [], "problems": []}))
     explorer.open("/")
-    assert "No run is there yet" in page.locator("main").inner_text()
+    assert "No runs yet" in page.locator("main").inner_text()
     page.unroute("**/api/v1/runs")
     page.wait_for_url(f"**/runs/{run}")
 
 
-def test_what_a_run_said_is_kept_until_it_is_loaded_anew(explorer: Explorer, run: str) -> None:
+def test_what_a_run_said_is_kept_until_it_is_loaded_again(explorer: Explorer, run: str) -> None:
     asked: list[str] = []
     explorer.page.on("request", lambda request: asked.append(request.url.partition("/api/v1")[2]))
     explorer.alter_run(loaded="1")

@@ -32,7 +32,7 @@ def test_twin_of_groundings_is_what_is_shown(explorer: Explorer, run: str) -> No
     assert rule.locator(".json").get_attribute("href").endswith("groundings?limit=5&misses=true")
 
 
-def test_open_piece_is_the_one_that_is_marked(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+def test_open_slot_is_the_one_that_is_marked(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
     asked = {name: value for name, value in fact.items() if name != "subject"}
     page = explorer.open(f"/runs/{run}/explain", **asked)
     assert page.locator("h1 .answer-slot").all_inner_texts() == [explorer.twin()["answer"]]
@@ -42,20 +42,20 @@ def test_open_piece_is_the_one_that_is_marked(explorer: Explorer, run: str, fact
 
 def test_comparison_names_both_runs_in_its_address(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
     explorer.alter(
-        "/runs", lambda told: told | {"runs": [one | {"name": n} for one in told["runs"] for n in (run, "b")]}
+        "/runs", lambda found: found | {"runs": [one | {"name": n} for one in found["runs"] for n in (run, "b")]}
     )
     asked = {name: value for name, value in fact.items() if name != "object"}
-    page = explorer.open(f"/runs/{run}/complete", **asked, top="5", known="hide")
+    page = explorer.open(f"/runs/{run}/complete", **asked, top="5", already_known="hide")
     href = page.get_by_role("link", name="Ask another run too").get_attribute("href")
     assert "top=5" in href
-    assert "known=hide" in href
+    assert "already_known=hide" in href
     explorer.page.route("**/api/v1/compare*", lambda route: route.abort())
     page = explorer.open("/compare", **asked, top="5", left=run)
     page.wait_for_url("**right=b**")
     assert "top=5" in page.url
 
 
-def test_service_tells_what_it_can_be_asked(explorer: Explorer, run: str) -> None:
+def test_service_documents_what_it_can_be_asked(explorer: Explorer, run: str) -> None:
     page = explorer.open(f"/runs/{run}")
     page.locator(".bar").get_by_role("link", name="API").click()
     page.wait_for_url("**/api/v1/docs")
@@ -67,8 +67,8 @@ def test_token_is_asked_for_and_opens_twins(browser: Any, evidence_run: Path) ->
     with served(evidence_run, FORETIME_TOKEN=token) as url:
         page = browser.new_page()
         page.goto(f"{url}/runs/{evidence_run.name}/report")
-        page.get_by_label("Whoever started it").fill(token)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_label("Ask whoever started it").fill(token)
+        page.get_by_role("button", name="Continue").click()
         page.wait_for_selector(".curve", timeout=20_000)
         with page.expect_popup() as opened:
             page.locator(".view-head .json").click()

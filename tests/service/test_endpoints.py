@@ -8,21 +8,7 @@ from live_service import Live
 from typer.testing import CliRunner
 
 from foretime.cli import app
-from foretime.service import ruled
-from foretime.service.explained import ExplanationOut
-from foretime.service.responses import (
-    BatchOut,
-    CompareOut,
-    CompleteOut,
-    FactsOut,
-    GroundingsOut,
-    NamesOut,
-    NeighboursOut,
-    RulesOut,
-    RunOut,
-    RunsOut,
-    TimelineOut,
-)
+from foretime.service import rules as rule_routes
 
 WORLD = "/runs/world"
 
@@ -40,7 +26,6 @@ def without(fact: dict[str, str], slot: str) -> dict[str, str]:
 
 def test_the_runs_are_listed_by_name(live: Live):
     found = live.found("/runs")
-    RunsOut.model_validate(found)
     assert [run["name"] for run in found["runs"]] == ["small", "world"]
     assert [run["evidence"] for run in found["runs"]] == [False, True]
     assert found["problems"] == []
@@ -48,7 +33,6 @@ def test_the_runs_are_listed_by_name(live: Live):
 
 def test_a_run_has_its_report_its_curve_and_no_path_of_this_machine(live: Live, runs_folder):
     found = live.found(WORLD)
-    RunOut.model_validate(found)
     assert found["report"] == json.loads((runs_folder / "world" / "report.json").read_text())
     assert [line["epoch"] for line in found["trace"]] == list(range(1, found["report"]["epochs"] + 1))
     assert found["config"]["model"]["name"] == "lcge"
@@ -61,15 +45,14 @@ def test_a_run_has_its_report_its_curve_and_no_path_of_this_machine(live: Live, 
 def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], slot: str):
     asked = without(fact, slot)
     found = live.found(f"{WORLD}/complete", **asked, top=5)
-    CompleteOut.model_validate(found)
-    expected = live.service.catalog["world"].predictor.predict(top=5, **asked)
+    expected = live.service.catalog["world"].complete([asked], 5, "mark")[0]
     assert found["slot"] == slot
     assert found["question"] == asked
-    assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected]
+    assert [answer["name"] for answer in found["answers"]] == [answer["name"] for answer in expected]
     for answer, own in zip(found["answers"], expected, strict=True):
-        assert answer["score"] == pytest.approx(own.score, abs=1e-4)
-        assert answer["confidence"] == pytest.approx(own.confidence, abs=1e-5)
-        assert answer["known"] == own.known
+        assert answer["score"] == pytest.approx(own["score"], abs=1e-4)
+        assert answer["confidence"] == pytest.approx(own["confidence"], abs=1e-5)
+        assert answer["already_known"] == own["already_known"]
     assert max(sum(map(abs, answer["bars"].values())) for answer in found["answers"]) == pytest.approx(1)
     assert live.post(f"{WORLD}/complete", {**asked, "top": 5}).json() == found
     assert live.found(f"{WORLD}/complete", **asked, **{slot: "?"}, top=5) == found
@@ -79,12 +62,11 @@ def test_an_explanation_is_that_of_the_command_line(live: Live, fact: dict[str, 
     answers = live.found(f"{WORLD}/complete", **without(fact, "object"))["answers"]
     competitor = next(answer["name"] for answer in answers if answer["name"] != fact["object"])
     found = live.found(f"{WORLD}/explain", **fact, competitor=competitor, top=3)
-    ExplanationOut.model_validate(found)
     words = [word for name, value in fact.items() for word in (f"--{name}", value)]
-    told = CliRunner().invoke(
+    printed = CliRunner().invoke(
         app, ["explain", str(runs_folder / "world"), *words, "--against", competitor, "-n", "3", "--json"]
     )
-    assert_close(found, json.loads(told.stdout))
+    assert_close(found, json.loads(printed.stdout))
     assert live.post(f"{WORLD}/explain", {**fact, "competitor": competitor, "top": 3}).json() == found
 
 
@@ -104,7 +86,6 @@ def assert_close(found: Any, expected: Any) -> None:
 
 def test_an_explanation_without_evidence_says_so(live: Live):
     found = live.found("/runs/small/explain", subject="state 0", predicate="visits", time="2020-05-01")
-    ExplanationOut.model_validate(found)
     assert found["reasons"] == []
     assert "without evidence" in found["note"]
 
@@ -113,7 +94,6 @@ def test_a_batch_has_an_outcome_for_each_question(live: Live, fact: dict[str, st
     asked = without(fact, "object")
     wrong = {**asked, "subject": fact["subject"] + "x"}
     found = live.post(f"{WORLD}/batch", {"questions": [asked, wrong, without(fact, "time")], "top": 3}).json()
-    BatchOut.model_validate(found)
     first, second, third = found["results"]
     assert first["answers"] == live.found(f"{WORLD}/complete", **asked, top=3)["answers"]
     assert second["answers"] == []
@@ -125,7 +105,6 @@ def test_a_batch_has_an_outcome_for_each_question(live: Live, fact: dict[str, st
 def test_a_run_compared_with_itself_is_the_same_on_both_sides(live: Live, fact: dict[str, str]):
     asked = without(fact, "object")
     found = live.found("/compare", left="world", right="world", **asked, top=4)
-    CompareOut.model_validate(found)
     assert found["left"] == found["right"] == live.found(f"{WORLD}/complete", **asked, top=4)
     assert [row["left"] for row in found["answers"]] == [1, 2, 3, 4]
     assert found["shared"] == 4
@@ -135,7 +114,6 @@ def test_a_run_compared_with_itself_is_the_same_on_both_sides(live: Live, fact: 
 
 def test_rules_are_chosen_and_sorted(live: Live):
     every = live.found(f"{WORLD}/rules", limit=200)
-    RulesOut.model_validate(every)
     confidences = [rule["confidence"] for rule in every["rules"]]
     assert confidences == sorted(confidences, reverse=True)
     head = every["rules"][0]["head"]["predicate"]
@@ -155,14 +133,13 @@ def test_a_rule_has_as_many_groundings_as_its_support(live: Live, monkeypatch: p
     rules = [rule for rule in live.found(f"{WORLD}/rules", limit=200)["rules"] if rule["pattern"] != "static"]
     rule = min(rules, key=lambda rule: rule["support"])
     found = live.found(f"{WORLD}/rules/{rule['id']}/groundings", limit=100)
-    GroundingsOut.model_validate(found)
     assert found["rule"] == rule
     assert len(found["groundings"]) == min(100, rule["support"])
     assert all(grounding["holds"] for grounding in found["groundings"])
     misses = live.found(f"{WORLD}/rules/{rule['id']}/groundings", limit=100, misses=True)
     assert len(misses["groundings"]) == min(100, rule["body_count"] - rule["support"])
     assert live.get(f"{WORLD}/rules/1000000/groundings").status_code == 404
-    monkeypatch.setattr(ruled, "GROUNDING_SECONDS", -1.0)
+    monkeypatch.setattr(rule_routes, "GROUNDING_SECONDS", -1.0)
     late = live.found(f"{WORLD}/rules/{rule['id']}/groundings")
     assert late["groundings"] == []
     assert late["note"].startswith("only the first 0")
@@ -170,7 +147,6 @@ def test_a_rule_has_as_many_groundings_as_its_support(live: Live, monkeypatch: p
 
 def test_names_are_found_by_any_word_whatever_the_case(live: Live):
     every = live.found(f"{WORLD}/entities", limit=200)
-    NamesOut.model_validate(every)
     counts = [name["facts"] for name in every["names"]]
     assert counts == sorted(counts, reverse=True)
     name = next(one["name"] for one in every["names"] if " " in one["name"])
@@ -187,7 +163,6 @@ def test_facts_of_an_entity_and_of_a_pair(live: Live, fact: dict[str, str]):
     own = (known.subject == entity) | (known.object == entity)
     pair = own & ((known.subject == other) | (known.object == other))
     found = live.found(f"{WORLD}/facts", entity=fact["subject"], limit=500)
-    FactsOut.model_validate(found)
     assert found["total"] == own.sum()
     times = [one["time"] for one in found["facts"]]
     assert times == sorted(times)
@@ -206,12 +181,10 @@ def test_facts_of_an_entity_and_of_a_pair(live: Live, fact: dict[str, str]):
 def test_the_timeline_and_the_neighbours_count_the_same_facts(live: Live, fact: dict[str, str]):
     total = live.found(f"{WORLD}/facts", entity=fact["subject"], limit=1)["total"]
     timeline = live.found(f"{WORLD}/timeline", entity=fact["subject"], bins=7)
-    TimelineOut.model_validate(timeline)
     assert len(timeline["bins"]) <= 7
     assert timeline["total"] == sum(one["facts"] for one in timeline["bins"]) == total
     assert sum(timeline["splits"].values()) == total
     neighbours = live.found(f"{WORLD}/neighbours", entity=fact["subject"], limit=200)
-    NeighboursOut.model_validate(neighbours)
     assert sum(one["facts"] for one in neighbours["neighbours"]) == total
     for one in neighbours["neighbours"]:
         assert one["as_subject"] + one["as_object"] == one["facts"]

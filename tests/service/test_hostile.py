@@ -24,64 +24,17 @@ REQUESTS = 1_000
 EXAMPLES = 8
 GROWTH_AT_MOST = 40e6
 SIGNS = [
-    "é",
-    "ß",
-    "İ",
-    "\u202e",
-    "\u0000",
-    "\ud800",
-    "💥",
-    "ﷺ",
-    "Z͑ͫ̓",
-    "\ufeff",
-    "%",
-    "'",
-    '"',
-    "<script>",
-    "\\",
-    "{{7*7}}",
-]
+    "é", "ß", "İ", "\u202e", "\u0000", "\ud800", "💥", "ﷺ", "Z͑ͫ̓", "\ufeff", "%", "'", '"', "<script>", "\\", "{{7*7}}",
+]  # fmt: skip
 PATHS = ["complete", "explain", "entities", "predicates", "rules", "facts", "timeline", "neighbours", "report", "batch"]
 FIELDS = [
-    "subject",
-    "predicate",
-    "object",
-    "time",
-    "start",
-    "end",
-    "top",
-    "known",
-    "competitor",
-    "slot",
-    "prefix",
-    "limit",
-    "offset",
-    "head",
-    "body",
-    "pattern",
-    "min_confidence",
-    "entity",
-    "other",
-    "from",
-    "to",
-    "bins",
-    "x",
-]
+    "subject", "predicate", "object", "time", "start", "end", "top", "already_known", "competitor", "slot", "prefix",
+    "limit", "offset", "head", "body", "pattern", "min_confidence", "entity", "other", "from", "to", "bins", "x",
+]  # fmt: skip
 TRAVERSALS = [
-    "../../etc/passwd",
-    "..%2f..%2fetc%2fpasswd",
-    "%2e%2e/%2e%2e/config.toml",
-    "....//....//etc",
-    "/etc/passwd",
-    "..\\..\\windows",
-    "%00",
-    "small/../world",
-    ".",
-    "..",
-    "world%2f..%2fworld",
-    "~root",
-    "file:///etc/passwd",
-]
+    "../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/config.toml", "....//....//etc", "/etc/passwd",
+    "..\\..\\windows", "%00", "small/../world", ".", "..", "world%2f..%2fworld", "~root", "file:///etc/passwd",
+]  # fmt: skip
 
 
 def strange_text(dice: random.Random) -> str:
@@ -118,21 +71,9 @@ def huge(dice: random.Random, host: str) -> bytes:
 
 def malformed(dice: random.Random, host: str) -> bytes:
     bodies = [
-        b"{",
-        b"\xff\xfe\x00",
-        b"[" * 50_000,
-        b"null",
-        b"[]",
-        b'"x"',
-        b"{'a': 1}",
-        b'{"top": 1e999}',
-        b'{"top": ' + b"9" * 5_000 + b"}",
-        b'{"subject": "\\ud800"}',
-        b'{"a": NaN}',
-        b'{"questions": {}}',
-        b"{}" * 100,
-        b"\x00",
-    ]
+        b"{", b"\xff\xfe\x00", b"[" * 50_000, b"null", b"[]", b'"x"', b"{'a': 1}", b'{"top": 1e999}', b"{}" * 100,
+        b"\x00", b'{"top": ' + b"9" * 5_000 + b"}", b'{"subject": "\\ud800"}', b'{"a": NaN}', b'{"questions": {}}',
+    ]  # fmt: skip
     lines = [
         b"GARBAGE\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
@@ -163,17 +104,9 @@ def strange(dice: random.Random, host: str) -> bytes:
 
 def traversal(dice: random.Random, host: str) -> bytes:
     bad = dice.choice(TRAVERSALS)
-    path = dice.choice(
-        [
-            f"/static/{bad}",
-            f"/api/v1/runs/{bad}",
-            f"/runs/{bad}",
-            f"/{bad}",
-            f"/api/v1/runs/{bad}/complete",
-            f"/api/v1/compare?left={bad}&right={bad}",
-            f"/api/v1/runs/world/facts?entity={bad}",
-        ]
-    )
+    beside = [f"/{bad}", f"/static/{bad}", f"/runs/{bad}", f"/api/v1/runs/{bad}", f"/api/v1/runs/{bad}/complete"]
+    within = [f"/api/v1/compare?left={bad}&right={bad}", f"/api/v1/runs/world/facts?entity={bad}"]
+    path = dice.choice(beside + within)
     return f"GET {path} HTTP/1.1\r\n{host}\r\n\r\n".encode()
 
 
@@ -230,7 +163,7 @@ def with_real_names(case: Any, fact: dict[str, str], left_out: str) -> None:
     if case.path.endswith("/batch"):
         filled = {**given, "questions": [question for _ in given["questions"]]}
     elif case.path.endswith(("/complete", "/explain", "/compare")):
-        kept = {field: value for field, value in given.items() if field in ("top", "known", "slot")}
+        kept = {field: value for field, value in given.items() if field in ("top", "already_known", "slot")}
         runs = {"left": "world", "right": "world"} if case.path.endswith("/compare") else {}
         filled = {**kept, **question, **runs}
     else:

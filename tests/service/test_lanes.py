@@ -11,7 +11,8 @@ import httpx
 import pytest
 from live_service import Live, held, wait_for
 
-from foretime.service import answering
+from foretime.service import answers
+from foretime.service.served import ServedRun
 from foretime.service.settings import JOB_SECONDS
 
 QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
@@ -27,12 +28,12 @@ def gathered(live: Live) -> dict[str, float]:
 
 def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with, runs_folder: Path):
     live = live_with([runs_folder], gather=0.05)
-    predictor = live.service.catalog["small"].predictor
+    run = live.service.catalog["small"]
     questions = [
         {"subject": f"state {k}", "predicate": ("visits", "praises", "sues")[k % 3], "time": f"2020-0{k % 9 + 1}-11"}
         for k in range(12)
     ]
-    alone = [predictor.predict(top=3 + k, **question) for k, question in enumerate(questions)]
+    alone = [run.complete([question], 3 + k, "mark")[0] for k, question in enumerate(questions)]
     with ThreadPoolExecutor(12) as pool:
         with live.busy():
             asked = [pool.submit(live.found, SMALL, **question, top=3 + k) for k, question in enumerate(questions)]
@@ -40,12 +41,12 @@ def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with
         answers = [one.result()["answers"] for one in asked]
     assert gathered(live) == {"count": 1, "sum": 12}
     for own, together in zip(alone, answers, strict=True):
-        assert [answer.name for answer in own] == [answer["name"] for answer in together]
-        assert [answer.score for answer in own] == pytest.approx([a["score"] for a in together], abs=1e-4)
-        assert [answer.known for answer in own] == [answer["known"] for answer in together]
+        for key in ("name", "already_known"):
+            assert [answer[key] for answer in own] == [answer[key] for answer in together]
+        assert [answer["score"] for answer in own] == pytest.approx([a["score"] for a in together], abs=1e-4)
 
 
-def test_questions_for_other_pieces_and_runs_are_not_mixed(live_with, runs_folder: Path):
+def test_questions_for_other_slots_and_runs_are_not_mixed(live_with, runs_folder: Path):
     live = live_with([runs_folder], gather=0.05)
     slots = {**QUESTION, "object": "state 1"}
     questions = [{name: value for name, value in slots.items() if name != left_out} for left_out in slots]
@@ -60,9 +61,8 @@ def test_questions_for_other_pieces_and_runs_are_not_mixed(live_with, runs_folde
 def test_without_gathering_each_question_is_asked_alone(live_with):
     live = live_with(gather=0.0)
     with ThreadPoolExecutor(6) as pool:
-        assert [found["slot"] for found in pool.map(lambda _: live.found(SMALL, **QUESTION), range(6))] == [
-            "object"
-        ] * 6
+        found = pool.map(lambda _: live.found(SMALL, **QUESTION)["slot"], range(6))
+        assert list(found) == ["object"] * 6
     assert gathered(live) == {"count": 6, "sum": 6}
 
 
@@ -128,11 +128,11 @@ def batches_of_times(live: Live, count: int) -> dict[str, float]:
 
 def test_questions_that_cost_a_lookup_for_each_step_are_gathered_less(live_with, monkeypatch: pytest.MonkeyPatch):
     live = live_with(gather=0.05)
-    monkeypatch.setattr(answering, "LOOKUPS_AT_ONCE", 2 * live.found("/runs/small")["steps"])
+    monkeypatch.setattr(answers, "LOOKUPS_AT_ONCE", 2 * live.found("/runs/small")["steps"])
     assert batches_of_times(live, 8) == {"count": 4, "sum": 8}
 
 
-def test_questions_that_were_slow_of_late_are_gathered_less(live_with):
+def test_questions_that_were_slow_recently_are_gathered_less(live_with):
     live = live_with(gather=0.05)
     key = ("complete", id(live.service.catalog["small"]), "time", "mark")
     live.service.models._means[key] = JOB_SECONDS / 3
@@ -144,16 +144,15 @@ def test_questions_that_were_slow_of_late_are_gathered_less(live_with):
 def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypatch: pytest.MonkeyPatch):
     deadline = 3.0  # the first part has all of it, however busy the machine is
     live = live_with(deadline=deadline)
-    predictor = live.service.catalog["small"].predictor
-    ask, calls = predictor.predict_many, []
+    ask, calls = ServedRun.complete, []
 
-    def slowly(questions: list, *rest: object) -> list:
+    def slowly(run: ServedRun, questions: list, *rest: object) -> list:
         calls.append(len(questions))
         if len(calls) > 1:
             time.sleep(deadline)
-        return ask(questions, *rest)
+        return ask(run, questions, *rest)
 
-    monkeypatch.setattr(predictor, "predict_many", slowly)
+    monkeypatch.setattr(ServedRun, "complete", slowly)
     wrong = {**QUESTION, "subject": "nobody"}
     response = live.post("/runs/small/batch", {"questions": [*[QUESTION] * 50, wrong], "top": 2})
     assert response.status_code == 200
@@ -209,7 +208,7 @@ def test_a_new_run_is_picked_up_and_a_removed_one_dropped(live_with, runs_folder
     assert str(tmp_path) not in json.dumps(problems)
     before = live.service.catalog["new"]
     shutil.copy(runs_folder / "small" / "report.json", tmp_path / "new" / "report.json")
-    wait_for(lambda: live.service.catalog["new"] is not before)  # it was trained anew
+    wait_for(lambda: live.service.catalog["new"] is not before)  # it was trained again
     assert live.found("/runs/new")["loaded"] > before.loaded
     shutil.rmtree(tmp_path / "new")
     wait_for(lambda: "new" not in live.service.catalog.runs)

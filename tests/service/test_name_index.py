@@ -38,7 +38,7 @@ def index() -> NameIndex:
     ],
 )
 def test_the_beginning_of_any_word_is_enough(index: NameIndex, prefix: str, found: list[str]):
-    assert [name for name, _ in index.search(prefix, 10).names] == found
+    assert [one.name for one in index.search(prefix, 10).names] == found
 
 
 def test_an_unknown_name_is_compared_with_those_that_begin_alike(index: NameIndex):
@@ -52,6 +52,6 @@ def test_pages_are_parts_of_what_a_plain_search_finds(names: list[str], prefix: 
     index = NameIndex(Vocabulary("entity", names), np.zeros(len(names), dtype=np.int64))
     whole = {name for name in names if fold(name).startswith(fold(prefix).strip())}
     found = index.search(prefix, 100)
-    assert whole <= {name for name, _ in found.names}
-    assert found.total == len(found.names) == len({name for name, _ in found.names})
+    assert whole <= {one.name for one in found.names}
+    assert found.total == len(found.names) == len({one.name for one in found.names})
     assert index.search(prefix, 2, offset).names == found.names[offset : offset + 2]

@@ -32,7 +32,7 @@ def address(running: subprocess.Popen[str]) -> str:
     return line.split()[-1]
 
 
-def test_a_process_can_be_stopped_as_soon_as_it_has_told_its_address(unread: subprocess.Popen[str]):
+def test_a_process_can_be_stopped_as_soon_as_it_has_printed_its_address(unread: subprocess.Popen[str]):
     address(unread)
     unread.send_signal(signal.SIGTERM)
     assert unread.wait(30) == 0

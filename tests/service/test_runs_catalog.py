@@ -1,4 +1,4 @@
-"""Runs that fail, change and vanish: what is kept, what is tried again, and what is told meanwhile."""
+"""Runs that fail, change and vanish: what is kept, what is tried again, and what is reported meanwhile."""
 
 import shutil
 from pathlib import Path
@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from live_service import Live, wait_for
 
-from foretime.service import folders, runs
+from foretime.service import catalog, folders
 from foretime.service.app import Service
 from foretime.service.problems import Problem
+from foretime.service.runs import list_runs
+from foretime.service.served import ServedRun
 from foretime.service.settings import Settings
 
 QUESTION = {"subject": "state 0", "predicate": "visits", "time": "2020-05-01"}
@@ -45,24 +47,24 @@ def names(live: Live) -> tuple[list[str], list[str]]:
     return [run["name"] for run in found["runs"]], [problem["run"] for problem in found["problems"]]
 
 
-def test_before_the_first_look_nobody_is_told_that_there_are_no_runs(served: Path):
+def test_before_the_first_look_nobody_hears_that_there_are_no_runs(served: Path):
     service = Service([served], Settings())
-    with pytest.raises(Problem) as told:
-        service.catalog.listed()
-    assert (told.value.status, told.value.code, told.value.headers) == (503, "not_ready", {"Retry-After": "1"})
+    with pytest.raises(Problem) as refused:
+        list_runs(service.catalog)
+    assert (refused.value.status, refused.value.code, refused.value.headers) == (503, "not_ready", {"Retry-After": "1"})
 
 
 def test_a_run_that_could_not_be_loaded_is_tried_again(watching: Live, served: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(runs, "FIRST_RETRY", 0.1)
-    load, failures = runs.Served.load, []
+    monkeypatch.setattr(catalog, "FIRST_RETRY", 0.1)
+    load, failures = ServedRun.load, []
 
-    def fail_twice(name: str, path: Path) -> runs.Served:
+    def fail_twice(name: str, path: Path) -> ServedRun:
         if len(failures) < 2:
             failures.append(name)
             raise MemoryError
         return load(name, path)
 
-    monkeypatch.setattr(runs.Served, "load", fail_twice)
+    monkeypatch.setattr(ServedRun, "load", fail_twice)
     shutil.copytree(served / "small", served / "other")
     wait_for(lambda: "other" in watching.service.catalog.runs)
     assert failures == ["other", "other"]
@@ -70,7 +72,7 @@ def test_a_run_that_could_not_be_loaded_is_tried_again(watching: Live, served: P
 
 
 def test_tries_are_further_and_further_apart():
-    tried = runs._Tried(Path("run"), ())
+    tried = catalog._Tried(Path("run"), ())
     waited = []
     for _ in range(9):
         tried.wait()
@@ -96,7 +98,7 @@ def test_a_run_that_cannot_be_loaded_again_is_served_as_it_was(watching: Live, s
     assert watching.get("/runs/small/complete", **QUESTION).status_code == 200
 
 
-def test_a_report_that_cannot_be_told_is_a_run_that_is_not_loaded(watching: Live, served: Path):
+def test_a_report_that_cannot_be_read_is_a_run_that_is_not_loaded(watching: Live, served: Path):
     shutil.copytree(served / "small", served / "odd")
     report = (served / "odd" / "report.json").read_text()
     (served / "odd" / "report.json").write_text(report.replace('"valid": {', '"valid": [], "not valid": {'))

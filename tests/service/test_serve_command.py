@@ -1,11 +1,13 @@
 """`foretime serve`: what it refuses to do, and how it says so."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from foretime.errors import ConfigError, RunError
+from foretime.service import server
 from foretime.service.folders import check_folders
 from foretime.service.server import check_settings
 from foretime.service.settings import Settings, is_loopback
@@ -58,7 +60,7 @@ def test_folders_must_be_there_and_names_differ(tmp_path: Path, runs_folder: Pat
         check_folders([runs_folder, tmp_path / "other"])
 
 
-def test_a_port_in_use_is_told(live, runs_folder: Path, monkeypatch, capsys):
+def test_a_port_in_use_is_an_error(live, runs_folder: Path, monkeypatch, capsys):
     code, words = run_serve(monkeypatch, capsys, str(runs_folder), "--port", str(live.port))
     assert code == 2
     assert "choose another --port" in words
@@ -71,3 +73,10 @@ def test_without_the_extra_it_says_how_to_install_it(runs_folder: Path, monkeypa
     code, words = run_serve(monkeypatch, capsys, str(runs_folder))
     assert code == 2
     assert "uvicorn is not installed; pip install 'foretime[serve]'" in words
+
+
+def test_it_needs_nothing_that_only_posix_has():
+    sources = [path.read_text(encoding="utf-8") for path in Path(server.__file__).parent.glob("*.py")]
+    assert not [
+        text for text in sources if re.search(r"^\s*(import|from) (uvloop|resource|fcntl)\b", text, re.MULTILINE)
+    ]

@@ -10,9 +10,8 @@ from live_service import Live
 
 from foretime.cli import app
 from foretime.service import guard
-from foretime.service.explained import ExplanationOut
 from foretime.service.guard import POLICY
-from foretime.service.responses import FactsOut, NamesOut, NeighboursOut, RulesOut, RunsOut, TimelineOut
+from foretime.service.models import RequestBody, ResponseBody
 from foretime.service.settings import BODY_BYTES
 
 TOKEN = "a-token-for-the-tests-0123456789"
@@ -37,7 +36,7 @@ def error_of(response: httpx.Response) -> dict:
         ("complete", {**QUESTION, "top": "many"}, "top"),
         ("complete", {**QUESTION, "subject": "x" * 501}, "subject"),
         ("complete", {**QUESTION, "time": "1" * 65}, "time"),
-        ("complete", {**QUESTION, "known": "no"}, "known"),
+        ("complete", {**QUESTION, "already_known": "no"}, "already_known"),
         ("complete", {**QUESTION, "tpo": 3}, "tpo"),
         ("explain", {**QUESTION, "top": 51}, "top"),
         ("explain", {**QUESTION, "slot": "all"}, "slot"),
@@ -81,7 +80,7 @@ def test_a_question_that_cannot_be_answered_says_why(live: Live, parameters: dic
 
 
 @pytest.mark.parametrize("competitor", ["nobody", "state 0", "1999-01-01"])
-def test_a_rival_that_is_none_says_why(live: Live, competitor: str):
+def test_a_competitor_that_is_none_says_why(live: Live, competitor: str):
     best = live.found(f"{SMALL}/complete", **QUESTION, top=1)["answers"][0]["name"]
     response = live.get(f"{SMALL}/explain", **QUESTION, competitor=best if competitor == "state 0" else competitor)
     assert response.status_code == 422
@@ -145,7 +144,7 @@ def test_every_response_is_guarded(live: Live, path: str):
     assert "Server" not in headers
 
 
-def test_with_a_token_nothing_is_told_without_it(live_with):
+def test_with_a_token_nothing_is_answered_without_it(live_with):
     live = live_with(token=TOKEN)
     assert live.get("/runs").status_code == 200
     for given in ("", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xff"):
@@ -185,12 +184,17 @@ def test_a_page_of_another_site_may_not_ask(live: Live, site: str, mode: str, st
     assert live.client.get("/", headers=headers).status_code == 200
 
 
+def subclasses(base: type) -> list[type]:
+    return [found for one in base.__subclasses__() for found in (one, *subclasses(one))]
+
+
 def test_every_example_is_what_it_is_an_example_of(live: Live):
-    for model in (RunsOut, NamesOut, RulesOut, FactsOut, TimelineOut, NeighboursOut, ExplanationOut):
-        examples = model.model_config["json_schema_extra"]["examples"]
-        assert examples
-        for example in examples:
-            model.model_validate(example)
+    models = {model.__name__: model for base in (RequestBody, ResponseBody) for model in subclasses(base)}
+    examples = {name: shape["examples"] for name, shape in live.found("/openapi.json")["components"]["schemas"].items()}
+    assert len(examples) > 30
+    for name, found in examples.items():
+        for example in found:
+            models[name].model_validate(example)
     schema = live.found("/openapi.json")
     for path, operations in schema["paths"].items():
         for parameter in operations.get("get", {}).get("parameters", []):
@@ -198,11 +202,14 @@ def test_every_example_is_what_it_is_an_example_of(live: Live):
     assert "For example <code>Nelivia</code>." in live.get("/docs").text
 
 
-def test_the_page_and_its_views_are_one_file(live: Live):
+def test_every_view_in_the_table_is_the_page_and_has_a_module_and_a_twin(live: Live):
     page = live.client.get("/")
     assert page.headers["Content-Type"].startswith("text/html")
-    for path in ("/compare", "/runs/small", "/runs/small/complete", "/runs/small/explain", "/runs/small/report"):
-        assert live.client.get(path).content == page.content
+    api = live.found("/openapi.json")["paths"]
+    for view in live.client.get("/static/views.json").json():
+        assert live.client.get(view["path"].replace("{run}", "small")).content == page.content
+        assert "\nexport function view(" in live.client.get(f"/static/views/{view['module']}.js").text
+        assert "get" in api["/api/v1" + view["path"].replace("/", "/runs", view["path"] == "/")]
     again = live.client.get("/", headers={"If-None-Match": page.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
 

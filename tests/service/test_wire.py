@@ -1,14 +1,30 @@
-"""What comes before a request is whole: heads without an end, connections without a word, too many of them."""
+"""What comes before a request is complete: heads without an end, connections without a word, too many of them.
+
+uvicorn has no setting against any of it, which is why `foretime.service.protocol` subclasses its protocol.
+"""
 
 import json
 import socket
 import time
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from live_service import Live
 
 from foretime.service import protocol
 from foretime.service.settings import HEAD_BYTES
+
+
+def test_uvicorn_has_an_upper_bound_because_its_protocol_is_subclassed():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    bounds = next(one for one in project["optional-dependencies"]["serve"] if one.startswith("uvicorn"))
+    most = tuple(map(int, bounds.partition("<")[2].split(".")))
+    assert tuple(map(int, version("uvicorn").split(".")[:2])) < most
+    used = {"connection_made", "connection_lost", "data_received", "on_message_begin", "on_headers_complete"}
+    used |= {"on_message_complete", "on_response_complete", "send_400_response"}
+    assert used <= vars(protocol.HttpToolsProtocol).keys()
 
 
 def connected(live: Live) -> socket.socket:
@@ -112,7 +128,7 @@ def test_no_more_connections_are_held_than_are_allowed(live_with, monkeypatch: p
 
 
 @pytest.mark.parametrize("words", [b"GARBAGE\r\n\r\n", b"\x16\x03\x01\x02\x00", b"GET / HTTP/9.9\r\n\r\n"])
-def test_what_is_not_http_is_told_so(live: Live, words: bytes):
+def test_what_is_not_http_is_malformed(live: Live, words: bytes):
     with connected(live) as connection:
         connection.sendall(words)
         assert error_in(all_of(connection)) == (400, "malformed")

@@ -1,4 +1,4 @@
-"""The application: lanes, runs, paths and the door before them, put together."""
+"""The application: lanes, runs, routes and the guard before them, put together."""
 
 from __future__ import annotations
 
@@ -8,109 +8,97 @@ import logging
 from collections.abc import AsyncIterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, FastAPI, Response
-from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
-from starlette.exceptions import HTTPException
 
 from foretime import __version__
-from foretime.errors import ForetimeError
-from foretime.service.answering import Answering
+from foretime.service import answers, explanations, facts, rules, runs
+from foretime.service.context import Backend, TheBackend
+from foretime.service.examples import add_examples
 from foretime.service.guard import Guard
-from foretime.service.lanes import Lane
-from foretime.service.metrics import Metrics
+from foretime.service.models import ResponseBody
 from foretime.service.pages import page_routes, read_page
-from foretime.service.problems import (
-    Problem,
-    error_dict,
-    error_response,
-    show_http_error,
-    show_invalid,
-    show_problem,
-    show_user_error,
-)
+from foretime.service.problems import ERRORS, HANDLED, Problem
 from foretime.service.reference import reference_page
-from foretime.service.responses import ErrorOut, HealthOut, ReadyOut
-from foretime.service.routes import answer_routes, as_json, graph_routes
-from foretime.service.runs import Catalog
 from foretime.service.settings import API, Settings
 
 ABOUT = "Completes temporal knowledge graphs: ranked answers with a calibrated confidence, and the reasons behind them."
 log = logging.getLogger(__name__)
+own = APIRouter(tags=["service"])
+ROUTERS = (runs.router, answers.router, explanations.router, rules.router, facts.router, own)
+"""All routes of the API, a router for each topic."""
 
 
-class Service:
+class HealthOut(ResponseBody):
+    """The process responds."""
+
+    status: Literal["ok"] = "ok"
+
+
+class ReadyOut(ResponseBody):
+    """Questions are answered, about so many runs."""
+
+    status: Literal["ready"] = "ready"
+    runs: int
+
+
+@own.get("/healthz")
+async def healthz() -> HealthOut:
+    """Report that the process responds."""
+    return HealthOut()
+
+
+@own.get("/readyz", responses={503: ERRORS[503]})
+async def readyz(backend: TheBackend) -> ReadyOut:
+    """Report whether questions are answered."""
+    if not (backend.models.works and backend.graphs.works):
+        raise Problem(503, "not_ready", "the service is shutting down, or one of its threads has failed", 5)
+    if not backend.catalog.runs:
+        raise Problem(503, "not_ready", "no run is loaded yet; ask again", 1)
+    return ReadyOut(runs=len(backend.catalog.runs))
+
+
+@own.get("/metrics", include_in_schema=False)
+async def metrics(backend: TheBackend) -> Response:
+    """Return the counters for Prometheus."""
+    return Response(backend.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+class Service(Backend):
     """Everything that one process serves."""
 
     def __init__(self, folders: list[Path], settings: Settings) -> None:
-        self.settings, self.metrics = settings, Metrics()
-        self.models = Lane("models", self.metrics, settings.queue, settings.gather)
-        self.graphs = Lane("graphs", self.metrics, settings.queue)
-        self.catalog = Catalog(folders, self.models, self.metrics)
-        self.api = self._build()
+        super().__init__(folders, settings)
+        self.api = FastAPI(
+            title="foretime", version=__version__, description=ABOUT, lifespan=self._lifespan,
+            openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, exception_handlers=HANDLED,
+        )  # fmt: skip
+        self.api.state.backend = self
+        for router in (*ROUTERS, self._schema_routes(), page_routes(read_page())):
+            self.api.include_router(router)
         self.app = Guard(self.api, settings, self.metrics, self.models)
 
-    def _build(self) -> FastAPI:
-        api = FastAPI(
-            title="foretime", version=__version__, description=ABOUT, lifespan=self._lifespan,
-            openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False,
-        )  # fmt: skip
-        api.add_exception_handler(Problem, show_problem)
-        api.add_exception_handler(ForetimeError, show_user_error)
-        api.add_exception_handler(HTTPException, show_http_error)
-        api.add_exception_handler(RequestValidationError, show_invalid)
-        api.add_exception_handler(Exception, _show_bug)
-        deadline = self.settings.deadline
-        api.include_router(graph_routes(self.catalog, self.graphs, deadline))
-        api.include_router(answer_routes(self.catalog, Answering(self.models, self.graphs, deadline)))
-        api.include_router(self._own_routes())
-        api.include_router(page_routes(read_page()))
-        return api
-
+    @cached_property
     def schema(self) -> dict[str, Any]:
-        """Return the OpenAPI schema."""
-        schema = self.api.openapi()
+        """The OpenAPI schema."""
+        schema = add_examples(self.api.openapi())
         if self.settings.token is not None:
             schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"token": []}]
         return schema
 
-    @cached_property
-    def _reference(self) -> str:
-        return reference_page(self.schema())
+    def _schema_routes(self) -> APIRouter:
+        router = APIRouter(prefix=API, include_in_schema=False)
 
-    def _own_routes(self) -> APIRouter:
-        """Return the paths about the service itself."""
-        router = APIRouter(tags=["service"])
-        not_ready: dict[int | str, dict[str, Any]] = {503: {"model": ErrorOut, "description": "No run is loaded."}}
+        @router.get("/openapi.json")
+        async def openapi() -> dict[str, Any]:
+            return self.schema
 
-        @router.get("/healthz", response_model=HealthOut)
-        async def healthz() -> Response:
-            """Tell that the process answers."""
-            return as_json({"status": "ok"})
-
-        @router.get("/readyz", response_model=ReadyOut, responses=not_ready)
-        async def readyz() -> Response:
-            """Tell whether questions are answered."""
-            if not (self.models.works and self.graphs.works):
-                raise Problem(503, "not_ready", "the service is ending, or a part of it has failed", 5)
-            if not self.catalog.runs:
-                raise Problem(503, "not_ready", "no run is loaded yet; ask again", 1)
-            return as_json({"status": "ready", "runs": len(self.catalog.runs)})
-
-        @router.get("/metrics", include_in_schema=False)
-        async def metrics() -> Response:
-            return Response(self.metrics.text(), media_type=CONTENT_TYPE_LATEST)
-
-        @router.get(f"{API}/openapi.json", include_in_schema=False)
-        async def openapi() -> Response:
-            return as_json(self.schema())
-
-        @router.get(f"{API}/docs", include_in_schema=False)
+        @router.get("/docs")
         async def docs() -> Response:
-            return Response(self._reference, media_type="text/html; charset=utf-8")
+            return Response(reference_page(self.schema), media_type="text/html; charset=utf-8")
 
         return router
 
@@ -132,10 +120,6 @@ class Service:
         while True:
             try:
                 await self.catalog.look()
-            except Exception:  # a disk that fails now may be there again in five seconds
-                log.exception("the folders cannot be looked at")
+            except Exception:  # a disk that fails now may be back in five seconds
+                log.exception("the folders cannot be read")
             await asyncio.sleep(self.settings.look_again)
-
-
-async def _show_bug(request: Any, error: Exception) -> Response:
-    return error_response(500, error_dict("bug", "the service has a bug; its log has the details"))

@@ -1,128 +1,67 @@
-"""Examples for the schema: what requests say and what responses look like."""
+"""Examples in the schema of the API, made from its types and one table of plausible values."""
 
 from __future__ import annotations
 
 from typing import Any
 
-EXAMPLE: dict[str, Any] = {"subject": "Libo Pisapo", "predicate": "Make a visit", "time": "2024-03-19"}
-FACT: dict[str, Any] = {**EXAMPLE, "object": "Nelivia"}
-RUN: dict[str, Any] = {
-    "name": "first",
-    "data": "world",
-    "model": "lcge",
-    "entities": 118,
-    "predicates": 14,
-    "facts": {"train": 4800, "valid": 600, "test": 600},
-    "first": "2024-01-01",
-    "last": "2024-12-30",
-    "granularity": "day",
-    "steps": 365,
-    "rules": 57,
-    "evidence": True,
-    "reranker": False,
-    "forecasts": False,
-    "intervals": False,
-    "valid_mrr": 0.55,
-    "test_mrr": 0.54,
-    "valid_fitted": False,
-    "loaded": "2026-11-16T04:44:17.139004+00:00",
-}
-RUNS: dict[str, Any] = {
-    "runs": [RUN],
-    "problems": [{"run": "broken", "message": "cannot be loaded; the log of the service says why"}],
-}
-NAMES: dict[str, Any] = {"total": 2, "names": [{"name": "Nelivia", "facts": 214}, {"name": "Nelor", "facts": 31}]}
-ANSWER: dict[str, Any] = {
-    "rank": 1,
-    "name": "Nelivia",
-    "score": 8.44,
-    "confidence": 0.41,
-    "known": None,
-    "terms": {"event": 0.54, "commonsense": 0.0, "evidence": 7.9},
-    "bars": {"event": 0.064, "commonsense": 0.0, "evidence": 0.936},
-}
-RULE: dict[str, Any] = {
-    "id": 17,
-    "text": "Host a visit(y, x, t) <= Make a visit(x, y, t)",
-    "pattern": "accompanies",
-    "head": {"predicate": "Host a visit", "subject": "y", "object": "x", "time": "t"},
-    "body": [{"predicate": "Make a visit", "subject": "x", "object": "y", "time": "t"}],
-    "support": 3446,
-    "body_count": 3835,
-    "head_support": 3446,
-    "head_count": 3829,
-    "confidence": 0.8986,
-    "head_coverage": 0.9,
-}
-RULES: dict[str, Any] = {"total": 57, "window": 19, "rules": [RULE]}
-FACTS: dict[str, Any] = {"total": 37, "facts": [{**FACT, "start": None, "end": None, "split": "train"}]}
-TIMELINE: dict[str, Any] = {
-    "total": 17,
-    "bins": [{"start": "2024-01-01", "end": "2024-01-07", "facts": 17}],
-    "predicates": [{"name": "Make a visit", "facts": 17}],
-    "splits": {"train": 14, "valid": 1, "test": 2},
-}
-NEIGHBOURS: dict[str, Any] = {
-    "entity": "Nelivia",
-    "total": 80,
-    "neighbours": [
-        {
-            "name": "Libo Pisapo",
-            "facts": 37,
-            "as_subject": 20,
-            "as_object": 17,
-            "first": "2024-01-03",
-            "last": "2024-12-20",
-            "predicates": [{"name": "Make a visit", "facts": 12}],
-        }
-    ],
-}
-_PART: dict[str, Any] = {
-    "family": "pair_offset",
-    "value": -2.0,
-    "says": "2 days before",
-    "end": "",
-    "share": 1.0,
-    "shared": 0.5,
-    "predicate": 1.2,
-    "rule": 1.3,
-    "statement": "Make a visit(x, y, t + 2) <= Express intent to meet(x, y, t)",
-    "support": 41,
-    "body_count": 120,
-    "confidence": 0.342,
-    "contribution": 3.0,
-}
-EXPLANATION: dict[str, Any] = {
-    "question": FACT,
-    "slot": "object",
-    "answer": "Nelivia",
-    "rank": 1,
-    "confidence": 0.41,
-    "known": None,
-    "score": 3.54,
-    "terms": {"event": 0.54, "commonsense": 0.0, "evidence": 3.0},
-    "reasons": [
-        {
-            "kind": "pair",
-            "sentence": "Libo Pisapo expressed intent to meet Nelivia 2 days before",
-            "contribution": 3.0,
-            "rule": "Make a visit(x, y) <= Express intent to meet(x, y)",
-            "parts": [_PART],
-            "groundings": 1,
-            "events": [
-                {
-                    "mark": "cause",
-                    "subject": "Libo Pisapo",
-                    "predicate": "Express intent to meet",
-                    "object": "Nelivia",
-                    "time": "2024-03-17",
-                    "end": "",
-                }
-            ],
-        }
-    ],
-    "other_reasons": {"count": 0, "contribution": 0.0},
-    "note": None,
-    "first_stage": None,
-    "second_stage": None,
-}
+Shape = dict[str, Any]
+VALUES: dict[str, Any] = {
+    "run": "first", "left": "first", "right": "second", "data": "world", "model": "lcge", "granularity": "day",
+    "subject": "Libo Pisapo", "predicate": "Make a visit", "object": "Nelivia", "time": "2024-03-19",
+    "start": "2024-03-01", "end": "2024-03-31", "from": "2024-01-01", "to": "2024-03-31",
+    "first": "2024-01-03", "last": "2024-12-20", "loaded": "2026-11-16T04:44:17.139004+00:00",
+    "entity": "Nelivia", "other": "Libo Pisapo", "name": "Nelivia", "answer": "Nelivia", "competitor": "Kafitand",
+    "via": "Nelor", "prefix": "nel", "head": "Host a visit", "body": "Make a visit", "pattern": "accompanies",
+    "text": "Host a visit(y, x, t) <= Make a visit(x, y, t)", "rule": "Host a visit(y, x, t) <= Make a visit(x, y, t)",
+    "sentence": "Libo Pisapo expressed intent to meet Nelivia 2 days before", "message": "top: should be less than 101",
+    "code": "invalid", "field": "top", "rank": 1, "score": 8.44, "confidence": 0.41, "facts": 17, "total": 37,
+}  # fmt: skip
+"""Plausible values by the name of a field; any other field has the plainest value of its type."""
+PLAIN = {"string": "", "integer": 1, "number": 0.5, "boolean": False, "null": None}
+KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
+
+
+def add_examples(schema: Shape) -> Shape:
+    """Return an OpenAPI schema with an example of every parameter and every model."""
+    models = schema["components"]["schemas"]
+    for operations in schema["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", []):
+                parameter["schema"].setdefault("examples", [_value(parameter["name"], parameter["schema"], models, ())])
+    for name, model in models.items():
+        model.setdefault("examples", [_value(name, model, models, (name,))])
+    return schema
+
+
+def _value(name: str, shape: Shape, models: dict[str, Shape], within: tuple[str, ...]) -> Any:
+    """Return an example of a shape; a model within itself is left out."""
+    if "anyOf" in shape:
+        return _value(name, shape["anyOf"][0], models, within)
+    if "$ref" in shape:
+        model = shape["$ref"].rpartition("/")[2]
+        return None if model in within else _value(name, models[model], models, (*within, model))
+    if "properties" in shape:
+        asked = (within or ("",))[-1].endswith("In")
+        shown = shape.get("required", []) if asked and shape.get("required") else shape["properties"]
+        if asked and "subject" in shape["properties"]:  # a question: all but the object
+            shown = dict.fromkeys(["subject", "predicate", "time", *shape.get("required", [])])
+        return {key: _value(key, shape["properties"][key], models, within) for key in shown}
+    if shape.get("type") == "array":
+        return [_value(name, shape["items"], models, within)]
+    if shape.get("type") == "object":
+        keys, inner = shape.get("propertyNames", {}).get("enum"), shape.get("additionalProperties", {})
+        chosen = ["subject", "predicate", "time"] if keys and "subject" in keys else keys or ["event"]
+        return {key: _value(key, inner, models, within) for key in chosen} if inner is not True else {}
+    return _scalar(name, shape)
+
+
+def _scalar(name: str, shape: Shape) -> Any:
+    if "const" in shape:
+        return shape["const"]
+    known = VALUES.get(name)
+    if "enum" in shape:
+        return known if known in shape["enum"] else shape["enum"][0]
+    kind = shape.get("type", "null")
+    if known is not None and isinstance(known, KINDS.get(kind, ())):
+        return known
+    return shape.get("default") if shape.get("default") not in (None, "") else PLAIN[kind]

@@ -1,4 +1,4 @@
-"""The door: what a request must bring, how large it may be, what every response carries, and what is noted of it."""
+"""The guard before the application: what a request may be, what every response carries, and what is logged."""
 
 from __future__ import annotations
 
@@ -7,14 +7,24 @@ import hmac
 import logging
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foretime.service.lanes import Lane
-from foretime.service.metrics import Metrics
-from foretime.service.problems import Problem, error_dict, error_response, overloaded
-from foretime.service.settings import API, BODY_BYTES, BODY_SECONDS, REQUESTS_AT_ONCE, URL_BYTES, Settings, is_loopback
+from foretime.service.metrics import ServiceMetrics
+from foretime.service.problems import Problem, bug, overloaded
+from foretime.service.settings import (
+    API,
+    BODY_BYTES,
+    BODY_SECONDS,
+    HEAD_BYTES,
+    REQUESTS_AT_ONCE,
+    URL_BYTES,
+    Settings,
+    is_loopback,
+)
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -34,22 +44,18 @@ HEADERS = [
 ]
 PROTECTED = (f"{API}/", "/metrics")
 OPEN = (f"{API}/docs", f"{API}/openapi.json")
-"""What the API can be asked, which is the same for everybody and holds no data."""
+"""The schema is the same for everybody and holds no data."""
 ASKING = ("/complete", "/explain", "/batch", "/compare")
-"""The ends of paths that need a model."""
-UNNOTED = ("/healthz", "/readyz", "/metrics")
-"""Routes that are asked every few seconds, and would fill the log."""
+"""How the paths end that need a model."""
+UNLOGGED = ("/healthz", "/readyz", "/metrics")
+"""Routes that are polled, and would fill the log."""
 log = logging.getLogger(__name__)
-
-
-class _Gone(Exception):  # noqa: N818, no error
-    """The client has gone before its request was whole."""
 
 
 class Guard:
     """Wraps the application. Nothing behind it sees a request that is too large, too slow or not allowed."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, models: Lane) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: ServiceMetrics, models: Lane) -> None:
         self.app, self._metrics, self._models = app, metrics, models
         self._token = None if settings.token is None else settings.token.encode()
         self._under_way = 0
@@ -72,125 +78,103 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 given = list(message.get("headers", []))
-                caching = (
-                    [] if any(name == b"cache-control" for name, _ in given) else [(b"cache-control", b"no-store")]
-                )
-                message = {**message, "headers": [*given, *caching, *own]}
+                if not any(name == b"cache-control" for name, _ in given):
+                    given.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": [*given, *own]}
             await send(message)
 
         self._under_way += 1
         self._metrics.under_way.set(self._under_way)
         try:
-            body = await self._admit(scope, receive)
-            await self.app(scope, _replay(body, receive), send_guarded)
+            await self.app(scope, await self._admit(scope, receive), send_guarded)
         except Problem as problem:
-            await error_response(problem.status, problem.to_dict(), problem.headers)(scope, receive, send_guarded)
-        except _Gone:
+            await problem.response()(scope, receive, send_guarded)
+        except ClientDisconnect:
             status = 499
         except Exception:
             log.exception("a bug", extra={"id": request_id})
             if status == 0:
-                error = error_dict("bug", "the service has a bug; its log has the details")
-                await error_response(500, error)(scope, receive, send_guarded)
+                await bug().response()(scope, receive, send_guarded)
         finally:
             self._under_way -= 1
-            self._note(scope, status, time.perf_counter() - begun, request_id)
+            self._record(scope, status, time.perf_counter() - begun, request_id)
 
-    async def _admit(self, scope: Scope, receive: Receive) -> bytes:
-        """Return the body of a request that may be answered."""
-        headers = scope["headers"]
+    async def _admit(self, scope: Scope, receive: Receive) -> Receive:
+        """Return the source of messages of a request that may be answered, its body already read."""
+        path, headers = scope["path"], dict(reversed(scope["headers"]))  # the first of each name
         if self._under_way > REQUESTS_AT_ONCE:
             self._metrics.refused.labels("requests").inc()
             raise overloaded(1)
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > URL_BYTES:
             raise Problem(414, "too_large", f"the URL has more than {URL_BYTES} bytes; send a POST")
-        if scope["path"].startswith(PROTECTED):
-            _check_site(headers)
-        if self._token is None:
-            self._check_host(_value(headers, b"host"))
-        elif scope["path"].startswith(PROTECTED) and scope["path"] not in OPEN:
-            self._check_token(_value(headers, b"authorization"))
-        if scope["path"].startswith(API) and scope["path"].endswith(ASKING):
-            self._models.check_room()  # a refusal should cost as little as it can
-        declared = _value(headers, b"content-length")
-        if declared.isdigit() and len(declared) < 20 and int(declared) > BODY_BYTES:
-            raise _too_large()
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await _read(receive)
-        except TimeoutError:
-            raise Problem(
-                408, "too_slow_to_read", f"the body did not come within {BODY_SECONDS:g} s; send it faster"
-            ) from None
-        kind = _value(headers, b"content-type").partition(b";")[0].strip().lower()
+        if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > HEAD_BYTES:
+            self._metrics.refused.labels("head").inc()
+            raise head_too_large(431)
+        self._check_caller(path, headers)
+        if path.startswith(API) and path.endswith(ASKING):
+            self._models.check_room()  # a refusal should cost as little as possible
+        body = await _read(scope, headers, receive)
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if body and scope["method"] == "POST" and kind != b"application/json":
             raise Problem(415, "not_json", "the body is not declared as JSON; send Content-Type: application/json")
-        return body
+        messages: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
 
-    def _check_host(self, host: bytes) -> None:
-        """Refuse a foreign name for this machine: a page elsewhere could use one to read from here."""
-        name = host.decode("latin-1")
-        name = name.partition("]")[0] if name.startswith("[") else name.partition(":")[0]
-        if name and not is_loopback(name):
-            raise Problem(421, "wrong_host", "without a token the service answers to localhost only")
+        async def replay() -> Message:
+            return next(messages, None) or await receive()
 
-    def _check_token(self, given: bytes) -> None:
-        kind, _, token = given.partition(b" ")
-        if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token or b""):
-            problem = Problem(401, "unauthorized", "bring the token: Authorization: Bearer TOKEN")
-            problem.headers["WWW-Authenticate"] = "Bearer"
-            raise problem
+        return replay
 
-    def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+    def _check_caller(self, path: str, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse other sites, foreign names for this machine, and requests without the token."""
+        protected = path.startswith(PROTECTED)
+        # a page of another site could not read the answer, but have much computed
+        asks = headers.get(b"sec-fetch-site") == b"cross-site" and headers.get(b"sec-fetch-mode") != b"navigate"
+        if protected and asks:
+            raise Problem(403, "cross_site", "a page of another site may not ask; open the page of the service itself")
+        if self._token is None:  # with a host name of its own, a page elsewhere could read from here
+            host = headers.get(b"host", b"").decode("latin-1")
+            name = host.partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+            if name and not is_loopback(name):
+                raise Problem(421, "wrong_host", "without a token the service answers to localhost only")
+        elif protected and path not in OPEN:
+            kind, _, token = headers.get(b"authorization", b"").partition(b" ")
+            if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
+                problem = Problem(401, "unauthorized", "send the token: Authorization: Bearer TOKEN")
+                problem.headers["WWW-Authenticate"] = "Bearer"
+                raise problem
+
+    def _record(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         route = getattr(scope.get("route"), "path", "none")
         method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD", "OPTIONS") else "other"
         self._metrics.under_way.set(self._under_way)
         self._metrics.requests.labels(route, method, str(status)).inc()
         self._metrics.request_seconds.labels(route).observe(seconds)
-        if route not in UNNOTED:
+        if route not in UNLOGGED:
             run = scope.get("path_params", {}).get("run", "")
             details = {"id": request_id, "method": method, "route": route, "run": run[:100], "status": status}
             log.info("request", extra={**details, "ms": round(1000 * seconds, 2)})
 
 
-def _value(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
-    return next((value for key, value in headers if key == name), b"")
+def head_too_large(status: int) -> Problem:
+    """Return the problem of a head with too many bytes."""
+    found = Problem(status, "too_large", f"the head of the request has more than {HEAD_BYTES} bytes; send less")
+    found.headers["Connection"] = "close"
+    return found
 
 
-def _check_site(headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Refuse what a page elsewhere sends without its reader: it could not read the answer, but have much computed."""
-    if _value(headers, b"sec-fetch-site") == b"cross-site" and _value(headers, b"sec-fetch-mode") != b"navigate":
-        raise Problem(403, "cross_site", "a page of another site may not ask; open the page of the service itself")
-
-
-def _too_large() -> Problem:
-    return Problem(413, "too_large", f"the body has more than {BODY_BYTES} bytes; ask in several requests")
-
-
-async def _read(receive: Receive) -> bytes:
-    """Return the whole body; one that is too large is given up at once."""
-    parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _Gone
-        parts.append(message.get("body", b""))
-        size, more = size + len(parts[-1]), message.get("more_body", False)
-        if size > BODY_BYTES:
-            raise _too_large()
-    return b"".join(parts)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a source of messages that gives a body which has been read already."""
-    sent = False
-
-    async def again() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
+async def _read(scope: Scope, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+    """Return the complete body; one that is too large or too slow is abandoned at once."""
+    too_large = Problem(413, "too_large", f"the body has more than {BODY_BYTES} bytes; ask in several requests")
+    declared, body = headers.get(b"content-length", b""), b""
+    if declared.isdigit() and len(declared) < 20 and int(declared) > BODY_BYTES:
+        raise too_large
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in Request(scope, receive).stream():
+                body += chunk
+                if len(body) > BODY_BYTES:
+                    raise too_large
+    except TimeoutError:
+        message = f"the body did not arrive within {BODY_SECONDS:g} s; send it faster"
+        raise Problem(408, "too_slow_to_read", message) from None
+    return body

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from foretime.service.metrics import Metrics
+from foretime.service.metrics import ServiceMetrics
 from foretime.service.problems import overloaded, too_slow
 from foretime.service.settings import JOB_SECONDS
 
@@ -44,7 +44,7 @@ class _Job:
 class Lane:
     """A thread that does one thing after the other."""
 
-    def __init__(self, name: str, metrics: Metrics, queue: int = 64, gather: float = 0.0) -> None:
+    def __init__(self, name: str, metrics: ServiceMetrics, queue: int = 64, gather: float = 0.0) -> None:
         self.name, self._metrics, self._most, self._gather = name, metrics, queue, gather
         self._jobs: deque[_Job] = deque()
         self._changed = threading.Condition()
@@ -72,7 +72,7 @@ class Lane:
             self._thread.join()
 
     async def do(self, kind: str, work: Callable[[], Result], deadline: float | None, admitted: bool = False) -> Result:
-        """Return what a slot of work returns, done alone; what was admitted before finds the queue never full."""
+        """Return what a job returns, done alone; one that was admitted before is never refused by a full queue."""
         job = _Job(kind, None, None, lambda _: [work()])
         return await self._finished(job, deadline, bounded=not admitted)  # type: ignore[no-any-return]
 
@@ -164,7 +164,7 @@ class Lane:
             self._metrics.wait_seconds.labels(self.name).observe(begun - job.arrived)
         try:
             results = list(zip(jobs, jobs[0].work([job.item for job in jobs]), strict=True))
-        except BaseException as error:  # whatever it is, whoever asked has to hear of it
+        except BaseException as error:  # whatever it is, the caller must learn of it
             for job in jobs:
                 job.done.set_exception(error)
         else:

@@ -1,4 +1,4 @@
-"""The log: JSON lines on standard error, written by a thread of its own."""
+"""The log: JSON lines on standard error, written by a thread of its own so that nothing waits for a reader."""
 
 from __future__ import annotations
 
@@ -11,71 +11,69 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from logging.handlers import QueueHandler, QueueListener
 from typing import Any
 
 PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
-"""What every record of a log has; anything else was added by whoever logs."""
+"""What every record has; anything else was added by the caller."""
+LEVELS = {"foretime.service": logging.INFO, "uvicorn": logging.ERROR}
+"""uvicorn warns about every malformed request; whoever sends them must not fill the log."""
 MOST_LINES = 10_000
-"""Lines that may wait to be written; further ones are lost, because nobody reads them."""
+"""Lines that may wait to be written; further ones are lost."""
 SECONDS_TO_WRITE = 2.0
-"""How long the end of the process waits for somebody to read the last lines."""
+"""How long the process waits at its end for somebody to read the last lines."""
 
 
-class JsonLines(logging.Formatter):
-    """Writes each record as one JSON object."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return a record as JSON."""
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        line: dict[str, Any] = {
-            "time": f"{stamp}.{int(record.msecs):03d}Z",
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-            **{key: value for key, value in vars(record).items() if key not in PLAIN},
-        }
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=True, default=str)
+def json_line(record: logging.LogRecord) -> str:
+    """Return a record as one JSON object."""
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+    line: dict[str, Any] = {
+        "time": f"{stamp}.{int(record.msecs):03d}Z",
+        "level": record.levelname.lower(),
+        "event": record.getMessage(),
+        **{key: value for key, value in vars(record).items() if key not in PLAIN},
+    }
+    if record.exc_info:
+        line["traceback"] = logging.Formatter().formatException(record.exc_info)
+    return json.dumps(line, ensure_ascii=True, default=str)
 
 
-class _Queued(QueueHandler):
-    """Puts lines into a queue, and never waits."""
+class _StderrLines(logging.Handler):
+    """Queues lines without ever waiting; where a pipe is full, only the thread that writes waits."""
 
-    def enqueue(self, record: logging.LogRecord) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: queue.Queue[bytes | None] = queue.Queue(MOST_LINES)
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
         with contextlib.suppress(queue.Full):
-            self.queue.put_nowait(record)
+            self._lines.put_nowait(f"{json_line(record)}\n".encode())
 
+    def _write(self) -> None:
+        # past the buffer of sys.stderr, whose lock a waiting thread would hold at the end of the process
+        target = sys.__stderr__.fileno() if sys.__stderr__ else 2
+        while line := self._lines.get():
+            with contextlib.suppress(OSError):  # nobody reads any more
+                while line:
+                    line = line[os.write(target, line) :]
 
-class _Writer(QueueListener):
-    """Writes what is in the queue; where a pipe is full, only its thread waits."""
-
-    def handle(self, record: logging.LogRecord) -> None:
-        # past the buffer of sys.stderr, whose lock would be held at the end of the process by a thread that waits
-        line = memoryview(f"{record.getMessage()}\n".encode())
-        with contextlib.suppress(OSError):  # nobody reads any more
-            while line:
-                line = line[os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, line) :]
-
-    def enqueue_sentinel(self) -> None:
+    def finish(self) -> None:
+        """Write what is waiting, for a while."""
         with contextlib.suppress(queue.Full):
-            super().enqueue_sentinel()
+            self._lines.put_nowait(None)
+        self._thread.join(SECONDS_TO_WRITE)
 
 
 @contextlib.contextmanager
 def log_to_stderr() -> Iterator[None]:
-    """Write the logs of the service for a while."""
-    lines: queue.Queue[Any] = queue.Queue(MOST_LINES)
-    handler, writer = _Queued(lines), _Writer(lines)
-    handler.setFormatter(JsonLines())
-    for name in ("foretime.service", "uvicorn"):
+    """Write the log of the service for as long as the block lasts."""
+    handler = _StderrLines()
+    for name, level in LEVELS.items():
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.INFO if name == "foretime.service" else logging.WARNING)
-    writer.start()
+        logger.setLevel(level)
     try:
         yield
     finally:
-        ending = threading.Thread(target=writer.stop, daemon=True)
-        ending.start()
-        ending.join(SECONDS_TO_WRITE)
+        handler.finish()

@@ -10,7 +10,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
-class Metrics:
+class ServiceMetrics:
     """The counters of one service."""
 
     def __init__(self) -> None:

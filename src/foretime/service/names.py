@@ -1,17 +1,17 @@
-"""Names found by their beginnings: of the whole name or of a word in it, whatever the case and the accents."""
+"""Names found by prefix: of the whole name or of a word in it, ignoring case and accents."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from bisect import bisect_left
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import suggestion
+from foretime.service.models import NameOut, ResponseBody
 
 Ints = NDArray[np.int64]
 _WORD = re.compile(r"\w+")
@@ -25,11 +25,11 @@ def fold(text: str) -> str:
     return "".join(sign for sign in decomposed if not unicodedata.combining(sign)).casefold()
 
 
-class Found(NamedTuple):
-    """A page of names and how often each is in a fact; `total` counts all that match."""
+class NamesOut(ResponseBody):
+    """A page of names; `total` counts all that match."""
 
     total: int
-    names: list[tuple[str, int]]
+    names: list[NameOut]
 
 
 class _Keys:
@@ -58,21 +58,22 @@ class NameIndex:
             [(name[word.start() :], i) for i, name in enumerate(folded) for word in _WORD.finditer(name)]
         )
 
-    def search(self, prefix: str, limit: int, offset: int = 0) -> Found:
+    def search(self, prefix: str, limit: int, offset: int = 0) -> NamesOut:
         """Return the names that begin with a prefix, then those with a word that does, the most frequent first."""
         wanted = fold(prefix).strip()
         whole = self._whole.beginning_with(wanted)
         words = np.setdiff1d(self._words.beginning_with(wanted), whole, assume_unique=True)
         ids = np.concatenate([self._by_facts(whole), self._by_facts(words)])
         page = ids[offset : offset + limit].tolist()
-        return Found(len(ids), [(self._vocabulary.name(i), int(self._facts[i])) for i in page])
+        found = [NameOut(name=self._vocabulary.name(i), facts=int(self._facts[i])) for i in page]
+        return NamesOut(total=len(ids), names=found)
 
     def suggest(self, name: str) -> str:
         """Return `; did you mean …?` with names that are spelt alike; the work does not grow with the vocabulary."""
         words = [word.group() for word in _WORD.finditer(fold(name[:_LENGTH]))][:_WORDS]
         near: dict[str, None] = {}
         for word in words:
-            near.update(dict.fromkeys(found for found, _ in self.search(word[:_BEGINNING], _NEAR).names))
+            near.update(dict.fromkeys(found.name for found in self.search(word[:_BEGINNING], _NEAR).names))
         return suggestion(name[:_LENGTH], near)
 
     def _by_facts(self, ids: Ints) -> Ints:

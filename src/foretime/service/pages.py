@@ -1,8 +1,9 @@
-"""The files of the page: read once from the package into a table of names, which is all that a request can reach."""
+"""The files of the page, read once from the package: a request can reach nothing else."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
@@ -15,19 +16,10 @@ TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
-    "mjs": "text/javascript; charset=utf-8",
     "json": "application/json",
     "svg": "image/svg+xml",
-    "png": "image/png",
-    "ico": "image/x-icon",
-    "woff2": "font/woff2",
 }
-VIEWS = ("complete", "explain", "rules", "facts", "timeline", "neighbours", "report")
-PLACEHOLDER = (
-    b"<!doctype html><html lang=en><meta charset=utf-8><title>foretime</title><h1>foretime</h1>"
-    b"<p>The service is running. <a href=/api/v1/docs>What it can be asked</a></html>"
-)
-INDEX = "index.html"
+INDEX, VIEWS = "index.html", "views.json"
 
 
 class PageFile(NamedTuple):
@@ -39,10 +31,8 @@ class PageFile(NamedTuple):
 
 
 def read_page() -> dict[str, PageFile]:
-    """Return the files of the page by name; a minimal page if there is none."""
-    root = files("foretime.service") / "page"
-    found = dict(_read(root, "")) if root.is_dir() else {}
-    return {INDEX: _page_file(INDEX, PLACEHOLDER), **found}
+    """Return the files of the page by name."""
+    return dict(_read(files("foretime.service") / "page", ""))
 
 
 def _read(folder: Traversable, prefix: str) -> list[tuple[str, PageFile]]:
@@ -52,17 +42,14 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, PageFile]]:
         if entry.is_dir():
             found += _read(entry, f"{name}/")
         elif entry.name.rpartition(".")[2] in TYPES:
-            found.append((name, _page_file(name, entry.read_bytes())))
+            content = entry.read_bytes()
+            tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+            found.append((name, PageFile(content, TYPES[name.rpartition(".")[2]], tag)))
     return found
 
 
-def _page_file(name: str, content: bytes) -> PageFile:
-    digest = hashlib.sha256(content).hexdigest()[:16]
-    return PageFile(content, TYPES[name.rpartition(".")[2]], f'"{digest}"')
-
-
 def page_routes(page: dict[str, PageFile]) -> APIRouter:
-    """Return the routes of the page: its views, which are all the same file, and its files."""
+    """Return the routes of the page: every view in its table, all the same file, and its files."""
     router = APIRouter(include_in_schema=False)
 
     def send(name: str, request: Request) -> Response:
@@ -74,17 +61,11 @@ def page_routes(page: dict[str, PageFile]) -> APIRouter:
             return Response(status_code=304, headers=headers)
         return Response(found.content, headers=headers, media_type=found.kind)
 
-    @router.api_route("/", methods=["GET", "HEAD"])
-    @router.get("/compare")
-    @router.get("/runs/{run}")
     async def index(request: Request) -> Response:
         return send(INDEX, request)
 
-    @router.get("/runs/{run}/{view}")
-    async def view(view: str, request: Request) -> Response:
-        if view not in VIEWS:
-            raise Problem(404, "not_found", f"there is no such view; the views are {', '.join(VIEWS)}")
-        return send(INDEX, request)
+    for view in json.loads(page[VIEWS].content):
+        router.add_api_route(view["path"], index, methods=["GET", "HEAD"])
 
     @router.get("/static/{name:path}")
     async def static(name: str, request: Request) -> Response:

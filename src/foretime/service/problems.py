@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from foretime.errors import ForetimeError
+from foretime.service.models import ErrorDetail, ErrorOut, FieldError
 
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorOut, "description": description}
+    for status, description in {
+        400: "The request cannot be read.",
+        401: "The token is missing or wrong.",
+        403: "A page of another site asks.",
+        404: "No such run or rule.",
+        408: "The request arrived too slowly.",
+        413: "The body is too large.",
+        414: "The URL is too long.",
+        415: "The body is not declared as JSON.",
+        421: "The host is not loopback, and the service has no token.",
+        422: "A field is out of bounds, or the question cannot be answered.",
+        431: "The head is too large.",
+        503: "Try again later: Retry-After says when.",
+    }.items()
+}
+"""The errors that every route of the API may answer with."""
 CODES = {400: "malformed", 401: "unauthorized", 404: "not_found", 405: "method_not_allowed", 415: "not_json"}
 MESSAGES = {
     404: "there is nothing at this path; /api/v1/docs lists what there is",
@@ -23,14 +41,21 @@ FIELDS_AT_MOST = 20
 class Problem(Exception):  # noqa: N818, it is a response
     """What is wrong with a request, or with the service just now."""
 
-    def __init__(self, status: int, code: str, message: str, retry_after: int | None = None) -> None:
+    def __init__(
+        self, status: int, code: str, message: str, retry_after: int | None = None, fields: Sequence[FieldError] = ()
+    ) -> None:
         super().__init__(message)
-        self.status, self.code, self.message = status, code, message
-        self.headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        self.status, self.code = status, code
+        self.detail = ErrorDetail(code=code, message=_clean(message), fields=list(fields))
+        self.headers: dict[str, str] = {} if retry_after is None else {"Retry-After": str(retry_after)}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what stands behind `error`."""
-        return error_dict(self.code, self.message)
+    def body(self) -> bytes:
+        """Return the body of the response."""
+        return ErrorOut(error=self.detail).model_dump_json().encode()
+
+    def response(self) -> Response:
+        """Return the response."""
+        return Response(self.body(), self.status, self.headers, "application/json")
 
 
 def unanswerable(error: ForetimeError | str) -> Problem:
@@ -39,62 +64,52 @@ def unanswerable(error: ForetimeError | str) -> Problem:
 
 
 def overloaded(seconds: float) -> Problem:
-    """Return the problem of a full queue, and when to come back."""
+    """Return the problem of a full queue, with the time to come back."""
     wait = min(30, max(1, round(seconds)))
     return Problem(503, "overloaded", f"too many questions are waiting; ask again in {wait} s", wait)
 
 
 def too_slow() -> Problem:
-    """Return the problem of a question that was given up."""
-    return Problem(503, "too_slow", "no answer came in time; ask again later, or for less", 5)
+    """Return the problem of a question that has reached its deadline."""
+    return Problem(503, "too_slow", "no answer in time; ask again later, or for less", 5)
 
 
-def error_dict(code: str, message: str, fields: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
-    """Return an error as JSON can hold it."""
-    return {"code": code, "message": _clean(message), "fields": [dict(field) for field in fields]}
+def bug() -> Problem:
+    """Return the problem of a failure that nobody foresaw."""
+    return Problem(500, "bug", "the service has a bug; see its log for details")
 
 
-def error_body(error: Mapping[str, Any]) -> bytes:
-    """Return the body of the response of an error."""
-    return to_json({"error": error})
+async def show_error(request: Request, error: Exception) -> Response:
+    """Return the response to any error that a handler raises."""
+    return _problem_of(error).response()
 
 
-def error_response(status: int, error: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
-    """Return the response of an error."""
-    return Response(error_body(error), status, headers, "application/json")
+def _problem_of(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, ForetimeError):
+        return unanswerable(error)
+    if isinstance(error, RequestValidationError):
+        return _invalid(error)
+    if not isinstance(error, HTTPException):
+        return bug()
+    status = error.status_code
+    found = Problem(status, CODES.get(status, "malformed"), MESSAGES.get(status, str(error.detail)))
+    found.headers |= error.headers or {}
+    return found
 
 
-async def show_problem(request: Request, error: Exception) -> Response:
-    """Answer with a problem."""
-    assert isinstance(error, Problem)
-    return error_response(error.status, error.to_dict(), error.headers)
-
-
-async def show_user_error(request: Request, error: Exception) -> Response:
-    """Answer with an error that the library reports: the question cannot be answered."""
-    return error_response(422, error_dict("unanswerable", str(error)))
-
-
-async def show_http_error(request: Request, error: Exception) -> Response:
-    """Answer with an error of HTTP itself, such as an unknown path."""
-    assert isinstance(error, HTTPException)
-    code = CODES.get(error.status_code, "malformed")
-    message = MESSAGES.get(error.status_code, str(error.detail))
-    return error_response(error.status_code, error_dict(code, message), error.headers)
-
-
-async def show_invalid(request: Request, error: Exception) -> Response:
-    """Answer with the fields that are wrong."""
-    assert isinstance(error, RequestValidationError)
+def _invalid(error: RequestValidationError) -> Problem:
+    """Return the problem of a request whose fields are wrong."""
     found = error.errors()
     if any(problem["type"] == "json_invalid" for problem in found):
-        return error_response(400, error_dict("malformed", "the body is not JSON that can be read"))
+        return Problem(400, "malformed", "the body is not valid JSON")
     fields = [
-        {"field": _clean(_place(problem["loc"])), "message": _clean(str(problem["msg"]))}
+        FieldError(field=_clean(_place(problem["loc"])), message=_clean(str(problem["msg"])))
         for problem in found[:FIELDS_AT_MOST]
     ]
-    words = "; ".join(f"{field['field']}: {field['message']}" for field in fields)
-    return error_response(422, error_dict("invalid", words or "the request is not valid", fields))
+    words = "; ".join(f"{field.field}: {field.message}" for field in fields)
+    return Problem(422, "invalid", words or "the request is not valid", fields=fields)
 
 
 def _place(path: Sequence[Any]) -> str:
@@ -104,5 +119,11 @@ def _place(path: Sequence[Any]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return a text that UTF-8 can hold, not longer than anyone reads."""
+    """Return a text that UTF-8 can encode, cut to a readable length."""
     return text[:2000].encode("utf-8", "replace").decode("utf-8")
+
+
+HANDLED: dict[int | type[Exception], Any] = dict.fromkeys(
+    (Problem, ForetimeError, HTTPException, RequestValidationError, Exception), show_error
+)
+"""How the application answers each kind of error."""

@@ -1,6 +1,9 @@
-"""HTTP on the wire: uvicorn's reading of it, with bounds on the head of a request and on connections.
+"""HTTP on the wire: uvicorn's protocol with bounds on the head of a request and on connections.
 
-All of this stands before the token is looked at, so it must cost next to nothing, whoever asks.
+uvicorn has no setting for how long the head of a request may take, how large it may be, or how many silent connections
+are held, and ASGI middleware sees a request only once its head is complete: one client that sends a byte now and then
+could hold every connection. So its protocol is subclassed, and `pyproject.toml` bounds its version;
+tests/service/test_wire.py shows each attack. All of this comes before the token, so it must cost next to nothing.
 """
 
 from __future__ import annotations
@@ -12,23 +15,20 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from foretime.service.guard import HEADERS
-from foretime.service.metrics import Metrics
-from foretime.service.problems import Problem, error_body, overloaded
+from foretime.service.guard import HEADERS, head_too_large
+from foretime.service.metrics import ServiceMetrics
+from foretime.service.problems import Problem, overloaded
 from foretime.service.settings import HEAD_BYTES, HEAD_SECONDS, MOST_CONNECTIONS, URL_BYTES
 
 
 class BoundedProtocol(HttpToolsProtocol):
     """A connection whose requests have heads that are neither endless nor endlessly slow."""
 
-    metrics: ClassVar[Metrics]
-    _refusal: Problem | None = None
+    metrics: ClassVar[ServiceMetrics]
     _in_head = False
     _begun = False
-    _counted = 0
-    """Bytes of the address and of the headers that are whole."""
     _later = 0
-    """Bytes that have come since the slot in which the head began: the parser keeps a header until it is whole."""
+    """Bytes that have come since the chunk in which the head began: the parser keeps a header until it is complete."""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -45,7 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that goes on for too long or comes too slowly is refused."""
+        """Continue; a head that is too long or too slow is refused."""
         if self.transport.is_closing():
             return
         self._begun = True
@@ -55,24 +55,14 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._in_head and self._later > HEAD_BYTES:
-            self._refuse("head", self._too_large())
+            self._refuse("head", head_too_large(414 if len(self.url) > URL_BYTES else 431))
         elif self._in_head or self.cycle is None or self.cycle.response_complete:
             self._wait()
 
     def on_message_begin(self) -> None:
         """Begin to count the bytes of a head."""
-        self._in_head, self._counted, self._later = True, 0, 0
+        self._in_head, self._later = True, 0
         super().on_message_begin()
-
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the address."""
-        super().on_url(url)
-        self._count(len(url))
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        super().on_header(name, value)
-        self._count(len(name) + len(value) + 4)
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
@@ -81,7 +71,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Note that a body is whole."""
+        """Note that a body is complete."""
         self._stop_waiting()
         super().on_message_complete()
 
@@ -92,22 +82,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, or what `_count` has refused, with an error as the API has them."""
-        problem = self._refusal or Problem(400, "malformed", "this is not HTTP that can be read")
-        self._refuse("head" if self._refusal else "malformed", problem)
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Say nothing: whoever asks for another protocol is answered in this one, and fills no log."""
-
-    def _count(self, size: int) -> None:
-        self._counted += size
-        if self._counted > HEAD_BYTES:
-            self._refusal = self._too_large()
-            raise ValueError("the head is too large")  # the parser stops, and `send_400_response` is called
-
-    def _too_large(self) -> Problem:
-        status = 414 if len(self.url) > URL_BYTES else 431
-        return Problem(status, "too_large", f"the head of the request has more than {HEAD_BYTES} bytes; send less")
+        """Answer what is not HTTP with an error as the API has them."""
+        self._refuse("malformed", Problem(400, "malformed", "this is not valid HTTP"))
 
     def _wait(self) -> None:
         """Give what is to come so many seconds, counted from the first time that it is waited for."""
@@ -124,7 +100,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self._wait()  # the beginning of a next request may not cut off the answer to this one
         elif self._begun:
-            message = f"the request did not come within {HEAD_SECONDS:g} s; send it faster"
+            message = f"the request did not arrive within {HEAD_SECONDS:g} s; send it faster"
             self._refuse("slow", Problem(408, "too_slow_to_read", message))
         else:  # nothing was ever asked
             self.transport.close()
@@ -138,13 +114,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded_protocol(metrics: Metrics) -> type[BoundedProtocol]:
+def bounded_protocol(metrics: ServiceMetrics) -> type[BoundedProtocol]:
     """Return the protocol of a service, which counts what it refuses."""
     return type("CountingProtocol", (BoundedProtocol,), {"metrics": metrics})
 
 
 def _response(problem: Problem) -> bytes:
-    body = error_body(problem.to_dict())
+    body = problem.body()
     own = {
         "content-type": "application/json",
         "content-length": str(len(body)),

@@ -1,114 +1,106 @@
-"""The schema of the API as a page: plain HTML made of the schema, without scripts and without other hosts."""
+"""The schema of the API as a page: plain HTML, without scripts and without other hosts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-STYLE = "docs.css"
+Shape = dict[str, Any]
+BOUNDS = {"minimum": "≥", "maximum": "≤", "maxLength": "length ≤", "minItems": "items ≥", "maxItems": "items ≤"}
 
 
-def reference_page(schema: dict[str, Any]) -> str:
-    """Return the page of a schema."""
-    operations = [
-        (path, method.upper(), operation)
-        for path, methods in schema["paths"].items()
-        for method, operation in methods.items()
-    ]
+def reference_page(schema: Shape) -> str:
+    """Return the page that shows an OpenAPI schema."""
+    info, models = schema["info"], schema["components"]["schemas"]
+    operations = [(path, method, one) for path, all_ in schema["paths"].items() for method, one in all_.items()]
     index = "".join(
-        f'<li><a href="#{_anchor(path, method)}"><b>{method}</b> <code>{escape(path)}</code></a></li>'
-        for path, method, _ in operations
+        f'<li><a href="#{_id(path, method)}">{_title(path, method)}</a></li>' for path, method, _ in operations
     )
-    body = "".join(part for operation in operations for part in _operation(schema, *operation))
-    models = "".join(part for name in schema["components"]["schemas"] for part in _model(schema, name))
-    info = schema["info"]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(info["title"])}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="stylesheet" href="/static/{STYLE}"></head><body><main>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="stylesheet" href="/static/docs.css"></head><body><main>'
         f"<h1>{escape(info['title'])} {escape(info['version'])}</h1><p>{escape(info['description'])}</p>"
-        f'<p><a href="/api/v1/openapi.json">openapi.json</a> · <a href="/">the page</a></p>'
-        f'<nav><ul class="operations">{index}</ul></nav>{body}<h2>Types</h2>{models}</main></body></html>'
+        '<p><a href="/api/v1/openapi.json">openapi.json</a> · <a href="/">explorer</a></p>'
+        f'<nav><ul class="operations">{index}</ul></nav>{"".join(_operation(*one) for one in operations)}'
+        f"<h2>Types</h2>{''.join(_model(name, model) for name, model in models.items())}</main></body></html>"
     )
 
 
-def _anchor(path: str, method: str) -> str:
-    return escape(f"{method}{path}".replace("/", "-").replace("{", "").replace("}", ""), quote=True)
+def _id(path: str, method: str) -> str:
+    return escape(f"{method}{path}".translate(str.maketrans("/", "-", "{}")), quote=True)
 
 
-def _operation(schema: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> Iterator[str]:
-    yield f'<section class="operation" id="{_anchor(path, method)}">'
-    yield f"<h2><b>{method}</b> <code>{escape(path)}</code></h2>"
-    yield f"<p>{escape(operation.get('description') or operation.get('summary', ''))}</p>"
-    if parameters := operation.get("parameters"):
-        rows = [(p["name"], p["in"], p["schema"], p.get("description", ""), p.get("required")) for p in parameters]
-        yield _table(("parameter", "in", "type", "what it is"), [_row(*row) for row in rows])
-    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    if content:
-        yield f"<h3>Body</h3><p>{_type(content['schema'])}</p>{_example(_resolve(schema, content['schema']))}"
-    found = [
-        (escape(status), escape(response["description"]), _type(_content(response)))
-        for status, response in operation["responses"].items()
+def _title(path: str, method: str) -> str:
+    return f"<b>{method.upper()}</b> <code>{escape(path)}</code>"
+
+
+def _operation(path: str, method: str, operation: Shape) -> str:
+    parameters = [
+        (
+            f"{_code(one['name'])}{' (required)' if one.get('required') else ''}",
+            one["in"],
+            _type(one["schema"]),
+            _about(one),
+        )
+        for one in operation.get("parameters", [])
     ]
-    yield _table(("status", "when", "type"), found)
-    yield "</section>"
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    responses = [
+        (status, escape(one["description"]), _type(one["content"]["application/json"]["schema"]))
+        for status, one in operation["responses"].items()
+    ]
+    return (
+        f'<section class="operation" id="{_id(path, method)}"><h2>{_title(path, method)}</h2>'
+        f"<p>{escape(operation['description'])}</p>"
+        + (_table(("parameter", "in", "type", "description"), parameters) if parameters else "")
+        + (f"<h3>Body</h3><p>{_type(body['schema'])}</p>" if body else "")
+        + _table(("status", "when", "type"), responses)
+        + "</section>"
+    )
 
 
-def _row(name: str, place: str, shape: dict[str, Any], about: str, required: bool | None) -> tuple[str, ...]:
-    name = f"<code>{escape(name)}</code>{' (required)' if required else ''}"
-    about = about or shape.get("description", "")
-    example = "".join(f" For example <code>{escape(str(value))}</code>." for value in shape.get("examples", []))
-    return name, escape(place), _type(shape), escape(about) + example
+def _about(parameter: Shape) -> str:
+    examples = "".join(f" For example {_code(value)}." for value in parameter["schema"]["examples"])
+    return escape(parameter.get("description", "")) + examples
 
 
-def _model(schema: dict[str, Any], name: str) -> Iterator[str]:
-    model = schema["components"]["schemas"][name]
-    yield f'<section class="model" id="{escape(name, quote=True)}"><h3>{escape(name)}</h3>'
-    yield f"<p>{escape(model.get('description', ''))}</p>"
+def _model(name: str, model: Shape) -> str:
     fields = [
-        (f"<code>{escape(field)}</code>", _type(shape), escape(shape.get("description", "")))
+        (_code(field), _type(shape), escape(shape.get("description", "")))
         for field, shape in model.get("properties", {}).items()
     ]
-    if fields:
-        yield _table(("field", "type", "what it is"), fields)
-    yield f"{_example(model)}</section>"
+    examples = [json.dumps(one, ensure_ascii=False, indent=2) for one in model["examples"]]
+    return (
+        f'<section class="model" id="{escape(name, quote=True)}"><h3>{escape(name)}</h3>'
+        f"<p>{escape(model.get('description', ''))}</p>{_table(('field', 'type', 'description'), fields)}"
+        f"{''.join(f'<pre><code>{escape(text)}</code></pre>' for text in examples)}</section>"
+    )
 
 
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    cells = "".join(f"<th>{escape(name)}</th>" for name in head)
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    cells = "".join(f"<th>{name}</th>" for name in head)
     lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _type(shape: dict[str, Any]) -> str:
+def _code(value: object) -> str:
+    return f"<code>{escape(str(value))}</code>"
+
+
+def _type(shape: Shape) -> str:
     """Return a type in a few words, with its bounds."""
     if "$ref" in shape:
-        name = shape["$ref"].rpartition("/")[2]
-        return f'<a href="#{escape(name, quote=True)}">{escape(name)}</a>'
+        name = escape(shape["$ref"].rpartition("/")[2], quote=True)
+        return f'<a href="#{name}">{name}</a>'
     if "anyOf" in shape:
-        return " or ".join(_type(one) for one in shape["anyOf"])
+        return " or ".join(map(_type, shape["anyOf"]))
     if "enum" in shape:
-        return " or ".join(f"<code>{escape(str(value))}</code>" for value in shape["enum"])
-    words = {"minimum": "≥", "maximum": "≤", "maxLength": "length ≤", "minItems": "items ≥", "maxItems": "items ≤"}
-    bounds = [f"{word} {shape[key]}" for key, word in words.items() if key in shape]
-    default = [f"default {shape['default']}"] if shape.get("default") not in (None, "") else []
+        return " or ".join(map(_code, shape["enum"]))
+    notes = [f"{word} {shape[key]}" for key, word in BOUNDS.items() if key in shape]
+    notes += [f"default {shape['default']}"] if shape.get("default") not in (None, "") else []
     inner = f" of {_type(shape['items'])}" if "items" in shape else ""
-    rest = f" ({escape(', '.join([*bounds, *default]))})" if bounds or default else ""
+    rest = f" ({escape(', '.join(notes))})" if notes else ""
     return f"{escape(str(shape.get('type', shape.get('const', 'anything'))))}{inner}{rest}"
-
-
-def _content(response: dict[str, Any]) -> dict[str, Any]:
-    content: list[dict[str, Any]] = list(response.get("content", {}).values())
-    return content[0].get("schema") or {"type": "anything"} if content else {"type": "nothing"}
-
-
-def _resolve(schema: dict[str, Any], shape: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = schema["components"]["schemas"].get(shape.get("$ref", "").rpartition("/")[2], shape)
-    return found
-
-
-def _example(shape: dict[str, Any]) -> str:
-    examples = [json.dumps(example, ensure_ascii=False, indent=2) for example in shape.get("examples", [])]
-    return "".join(f"<pre><code>{escape(text)}</code></pre>" for text in examples)

@@ -1,4 +1,4 @@
-"""The process: listens, and at the end finishes what is under way."""
+"""The process: listens, and finishes requests in progress before it ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_settings(settings: Settings) -> None:
 
 
 def serve(folders: list[Path], settings: Settings, listening: Callable[[str], None]) -> None:
-    """Serve runs until the process is asked to stop; `listening` hears the address as soon as there is one."""
+    """Serve runs until the process is asked to stop; `listening` is called with the address."""
     import torch
 
     check_settings(settings)
@@ -79,7 +79,7 @@ def _listen(settings: Settings) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((settings.host.strip("[]"), settings.port))
-        opened.listen(BACKLOG)  # now, so that nobody is refused who has heard of the address
+        opened.listen(BACKLOG)  # now, so that nobody who knows the address is refused
     except OSError as error:
         opened.close()
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror

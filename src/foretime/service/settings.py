@@ -1,4 +1,4 @@
-"""What the service can be told, and what a request may cost at the most."""
+"""The settings of the service, and bounds on what a request may cost."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MOST_REASONS = 50
 MOST_QUESTIONS = 100
 """Questions in one batch."""
 BATCHES_AT_ONCE = 8
-"""Batches under way; further ones are refused, because their answers are held until all are there."""
+"""Concurrent batches; more are refused, because their answers are held until all are there."""
 SUGGESTIONS_IN_BATCH = 10
 """Unknown names of one batch for which the nearest ones are looked up."""
 JOB_SECONDS = 0.5
-"""How long questions that are asked together may keep the models, as far as that can be known before."""
+"""How long questions that are asked together may occupy the models, as far as can be estimated."""
 MOST_NAMES = 200
 MOST_RULES = 200
 MOST_GROUNDINGS = 100
@@ -39,7 +39,7 @@ MOST_CONNECTIONS = 800
 BODY_SECONDS = 10.0
 """How long the body of a request may take to arrive."""
 REQUESTS_AT_ONCE = 512
-"""Requests under way, whatever they ask for; the queues of the lanes are shorter."""
+"""Concurrent requests of any kind; the queues of the lanes are shorter."""
 
 
 @dataclass(frozen=True)

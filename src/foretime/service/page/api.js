@@ -36,7 +36,7 @@ export async function ask(path, parameters = {}, signal = null) {
   return found;
 }
 
-/** Return the runs as they are now; what was answered by runs that have been loaded anew since then is forgotten. */
+/** Return the runs as they are now; what was answered by runs that have been reloaded since is forgotten. */
 export async function askRuns(signal = null) {
   const found = await request(`${ROOT}/runs`, signal);
   const now = JSON.stringify(found.runs.map((run) => [run.name, run.loaded]));
@@ -84,6 +84,6 @@ async function request(url, signal) {
   }
   const body = await response.json().catch(() => ({}));
   if (response.ok) return body;
-  const told = body.error ?? { message: `The service answered with status ${response.status}.` };
-  throw new ApiError(response.status, told, response.headers.get("Retry-After"));
+  const error = body.error ?? { message: `The service answered with status ${response.status}.` };
+  throw new ApiError(response.status, error, response.headers.get("Retry-After"));
 }

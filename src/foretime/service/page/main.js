@@ -1,35 +1,11 @@
-// The page: which view belongs to an address, and the bar above all views.
+// The page: draws the view of an address, and the bar above all views.
 
-import { askRuns, runPath } from "./api.js";
+import { askRuns } from "./api.js";
 import { h, replace } from "./dom.js";
 import { go, reloadLater, start } from "./navigation.js";
 import { chooser } from "./parts/frame.js";
 import { lines, starting, trouble } from "./parts/states.js";
-import { answersView } from "./views/answers.js";
-import { compareView } from "./views/compare_runs.js";
-import { entityView } from "./views/entity.js";
-import { homeView } from "./views/home.js";
-import { overviewView } from "./views/overview.js";
-import { reportView } from "./views/report.js";
-import { rulesView } from "./views/rules.js";
-import { whyView } from "./views/why.js";
-
-const VIEWS = {
-  "": overviewView,
-  complete: answersView,
-  explain: whyView,
-  timeline: entityView,
-  neighbours: entityView,
-  facts: entityView,
-  rules: rulesView,
-  report: reportView,
-};
-const PLACES = [
-  ["Ask", "", ["", "complete", "explain"]],
-  ["Browse", "timeline", ["timeline", "neighbours", "facts"]],
-  ["Rules", "rules", ["rules"]],
-  ["Report", "report", ["report"]],
-];
+import { MENU, draw, findView, pathFor } from "./views.js";
 
 let leaving = new AbortController();
 
@@ -43,12 +19,13 @@ async function render(moved) {
   main.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => !main.querySelector(".starting") && replace(main, lines(8)), 250);
   try {
-    const place = placeOf(location);
+    const view = findView(location.pathname);
     const { runs, problems } = await askRuns(signal);
     if (signal.aborted) return;
-    const run = runs.find((one) => one.name === place.run);
-    drawBar(place, runs);
-    replace(main, viewOf({ ...place, run, runName: place.run, runs, problems, signal }));
+    drawBar(view, runs);
+    const shown = await show(view, { runs, problems, signal });
+    if (signal.aborted) return;
+    replace(main, shown);
   } catch (problem) {
     if (signal.aborted) return;
     if (problem.code === "not_ready") waitForRuns(main, problem, signal);
@@ -70,58 +47,39 @@ function waitForRuns(main, { retryAfter }, signal) {
   reloadLater(Math.max(Number(retryAfter), 2), signal);
 }
 
-function placeOf({ pathname: path, search }) {
-  const found = /^\/runs\/([^/]+)(?:\/([a-z]+))?$/.exec(path);
-  const named = found ? { run: decoded(found[1]), view: found[2] ?? "" } : { run: null, view: null };
-  return { ...named, path, query: new URLSearchParams(search) };
-}
-
-function decoded(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // a % that escapes nothing: no run is called so, and the view will say it
-  }
-}
-
-function viewOf(place) {
-  if (place.path === "/") return homeView(place);
-  if (place.path === "/compare") return compareView(place);
-  if (!place.runName || !VIEWS[place.view]) return missing("There is no such view.");
-  if (!place.run) return missing(`There is no run «${place.runName}» here.`);
-  return VIEWS[place.view](place);
+/** Promise what the view of this address shows. */
+async function show(view, { runs, problems, signal }) {
+  if (!view) return missing("There is no such view.");
+  const run = runs.find((one) => one.name === view.runName);
+  if (view.runName !== null && !run) return missing(`There is no run "${view.runName}" here.`);
+  const { pathname: path, search } = location;
+  const name = view.path.split("/")[3] ?? "";
+  return draw(view, { run, runs, problems, view: name, path, query: new URLSearchParams(search), signal });
 }
 
 const missing = (message) => trouble({ status: 404, code: "not_found", message, fields: [] });
 
-function drawBar(place, runs) {
-  const run = runs.find((one) => one.name === place.run) ?? runs[0];
+function drawBar(view, runs) {
+  const named = view?.runName ?? null;
+  const run = runs.find((one) => one.name === named) ?? runs[0];
   replace(
     document.getElementById("places"),
     run &&
-      PLACES.map(([text, view, own]) =>
+      MENU.map((entry) =>
         h(
           "a",
-          { href: runPath(run.name, view), "aria-current": place.run && own.includes(place.view) ? "page" : null },
-          text,
+          { href: pathFor(entry, run.name), "aria-current": named && view.title === entry.title ? "page" : null },
+          entry.title,
         ),
       ),
   );
-  const change = (name) =>
-    go(place.run && place.view !== null ? runPath(name, place.view) + location.search : runPath(name));
+  const names = runs.map((one) => [one.name, one.name]);
+  if (named && run?.name !== named) names.unshift([named, "choose one"]);
   replace(
     document.getElementById("runs"),
-    place.run &&
+    named &&
       runs.length > 1 &&
-      chooser(
-        "Run",
-        [
-          run.name !== place.run && [place.run, "choose one"],
-          ...runs.map((one) => [one.name, one.name]),
-        ].filter(Boolean),
-        place.run,
-        change,
-      ),
-    place.run && runs.length === 1 && h("span", { class: "run-name", title: `${run.model} on ${run.data}` }, run.name),
+      chooser("Run", names, named, (name) => go(pathFor(view, name) + location.search)),
+    named && runs.length === 1 && h("span", { class: "run-name", title: `${run.model} on ${run.data}` }, run.name),
   );
 }

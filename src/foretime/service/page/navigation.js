@@ -1,4 +1,6 @@
-// Moving between views: every state is an address, and links between views load no page anew.
+// Moving between views: every state is an address, and links between views do not reload the page.
+
+import { findView } from "./views.js";
 
 let show = () => {};
 
@@ -56,7 +58,7 @@ function follow(event) {
     return;
   const written = link.getAttribute("href"); // links in charts have no other properties in common with those in text
   const to = new URL(written, location.href);
-  if (written.startsWith("#") || to.origin !== location.origin || !/^\/($|compare$|runs\/)/.test(to.pathname)) return;
+  if (written.startsWith("#") || to.origin !== location.origin || !findView(to.pathname)) return;
   event.preventDefault();
   go(to.href);
 }

@@ -1,6 +1,7 @@
 // A small graph of what grounds a reason: who is linked with whom by its events, which are numbered as in their list.
 
 import { drawn, s } from "../dom.js";
+import { markClass } from "./marks.js";
 
 const ROW = 58;
 const LETTER = 7.2;
@@ -62,7 +63,7 @@ function link(event, places, turn) {
   const angle = Math.atan2(end.y - control.y, end.x - control.x);
   return s(
     "g",
-    { class: `link mark-${event.mark}` },
+    { class: `link ${markClass(event.mark)}` },
     s("path", { class: "line", d: `M${start.x} ${start.y}Q${control.x} ${control.y} ${end.x} ${end.y}` }),
     s("path", { class: "tip", d: tip(end, angle) }),
     s("circle", { class: "number", cx: badge.x, cy: badge.y, r: 9 }),

@@ -3,19 +3,22 @@
 import { h, s } from "../dom.js";
 
 export const MARKS = {
-  cause: { word: "before", title: "Cause: it came before the time asked about" },
-  companion: { word: "same time", title: "Companion: it came at the same time" },
-  effect: { word: "after", title: "Effect: it came after the time asked about" },
+  before: "It happened before the time asked about",
+  "same time": "It happened at the time asked about",
+  after: "It happened after the time asked about",
 };
+
+/** Return the class of a mark, which gives it its colour. */
+export const markClass = (mark) => `mark-${mark.replace(" ", "-")}`;
 
 /** Return the shape of a mark around a point: a disc, a diamond or a hollow square. */
 export function shape(mark, x, y, size = 5) {
-  const props = { class: `mark mark-${mark}` };
-  if (mark === "companion") {
+  const props = { class: `mark ${markClass(mark)}` };
+  if (mark === "same time") {
     const reach = size * 1.35;
     return s("path", { ...props, d: `M${x} ${y - reach}L${x + reach} ${y}L${x} ${y + reach}L${x - reach} ${y}Z` });
   }
-  if (mark === "effect") {
+  if (mark === "after") {
     const half = size * 0.88;
     return s("rect", { ...props, x: x - half, y: y - half, width: 2 * half, height: 2 * half });
   }
@@ -28,12 +31,7 @@ export function markIcon(mark) {
 }
 
 /** Return the legend of the marks. */
-export function markLegend(marks = Object.keys(MARKS)) {
-  return h(
-    "ul",
-    { class: "legend" },
-    marks.map((mark) =>
-      h("li", { title: MARKS[mark]?.title }, markIcon(mark), mark, h("small", {}, MARKS[mark]?.word)),
-    ),
-  );
+export function markLegend() {
+  const items = Object.entries(MARKS).map(([mark, title]) => h("li", { title }, markIcon(mark), mark));
+  return h("ul", { class: "legend" }, items);
 }

@@ -1,4 +1,4 @@
-// A bar that splits a score into its terms: what speaks for an answer to the right of zero, against it to the left.
+// A bar that splits a score into its terms: what supports an answer right of zero, what counts against it left.
 
 import { h, s } from "../dom.js";
 import { number } from "../words.js";
@@ -12,8 +12,8 @@ export const termClass = (name) => (KNOWN.includes(name) ? `term-${name}` : "ter
 /**
  * Return the terms that a bar is split into.
  *
- * A second stage scores on a scale of its own. What an answer has as `reranker` is only the step from one scale to the
- * other, which says nothing by its size; the bar is that of the first stage then.
+ * A re-ranker scores on a scale of its own. The term `reranker` is only the step from one scale to the other, whose
+ * size means nothing; the bar is that of the base model then.
  */
 export const split = ({ reranker, ...terms }) => terms;
 
@@ -60,20 +60,20 @@ export function termLegend(names) {
   );
 }
 
-/** Return the terms as numbers, each beside its swatch, and the score of a second stage if there is one. */
-export function termNumbers(terms, secondStage = null) {
+/** Return the terms as numbers, each beside its swatch, and the score of the re-ranker if there is one. */
+export function termNumbers(terms, reranked = null) {
   return h(
     "ul",
     { class: "term-numbers" },
     Object.entries(terms).map(([name, value]) =>
       h("li", {}, swatch(name), h("span", {}, name), h("b", {}, number(value, true))),
     ),
-    secondStage !== null &&
+    reranked !== null &&
       h(
         "li",
-        { title: "The score of the second stage, which orders the answers" },
-        h("span", {}, "2nd stage"),
-        h("b", {}, number(secondStage)),
+        { title: "The score of the re-ranker, which orders the answers" },
+        h("span", {}, "re-ranker"),
+        h("b", {}, number(reranked)),
       ),
   );
 }

@@ -3,7 +3,7 @@
 import { drawn, h, replace, s } from "../dom.js";
 import { humanTime, humanWhen, isDated, lastPosition, position, ticks } from "../times.js";
 import { count, counted, eventWords } from "../words.js";
-import { shape } from "./marks.js";
+import { markClass, shape } from "./marks.js";
 import { walk } from "./walking.js";
 
 const LANES = 9;
@@ -152,11 +152,11 @@ function markOf(event, x, y, tell) {
       onfocus: () => tell(event),
       onpointerenter: () => tell(event),
     },
-    until > at + 1 && s("line", { class: `span mark-${event.mark}`, x1: at, x2: until, y1: y, y2: y }),
+    until > at + 1 && s("line", { class: `span ${markClass(event.mark)}`, x1: at, x2: until, y1: y, y2: y }),
     s("circle", { class: "target", cx: at, cy: y, r: 9 }),
     shape(event.mark, at, y, event.used ? 5.5 : 4.5),
   );
-  const height = (event.used ? 2 : 0) + (event.mark === "companion" ? 1 : 0) + (event.own ? 4 : 0);
+  const height = (event.used ? 2 : 0) + (event.mark === "same time" ? 1 : 0) + (event.own ? 4 : 0);
   return { at: event.at, height, element };
 }
 

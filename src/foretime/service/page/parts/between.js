@@ -23,7 +23,7 @@ const DAY = 86_400_000;
 /** Return the timeline between the two entities of an explained fact. */
 export function betweenTwo(run, why, signal) {
   const { subject, object } = why.question;
-  if (subject === object) return empty("Subject and object are the same", "There are no events between two to show.");
+  if (subject === object) return empty("Subject and object are the same", "There are no events between them to show.");
   return later(nearestFacts(run, why.question, signal), (found) => draw(run, why, found), block("chart-block"));
 }
 
@@ -69,7 +69,10 @@ function draw(run, why, { total, facts }) {
     "All as a list",
   );
   if (events.length === 0) {
-    return empty("No event between the two is known", "What speaks for this answer comes from others: see the rules.");
+    return empty(
+      "No known events between the two",
+      "The evidence for this answer comes from other entities: see the rules.",
+    );
   }
   const box = h("div", {});
   const hidden = total - events.length;
@@ -88,7 +91,7 @@ function draw(run, why, { total, facts }) {
       h(
         "ul",
         { class: "legend" },
-        h("li", {}, h("i", { class: "swatch faint" }), "faint: grounds no reason told here"),
+        h("li", {}, h("i", { class: "swatch faint" }), "faint: behind none of the reasons shown"),
         events.some((event) => event.own) && h("li", {}, h("i", { class: "swatch own" }), "the fact itself"),
       ),
       isDated(run.first) && chooser("Show", WINDOWS, initial, choose),
@@ -127,7 +130,7 @@ function windowOf(run, asked, days) {
 function markOf(fact, times) {
   const [start, end] = [position(fact.time ?? fact.start ?? fact.end), position(fact.time ?? fact.end ?? fact.start)];
   const [first, last] = [Math.min(...times), Math.max(...times)];
-  return end < first ? "cause" : start > last ? "effect" : "companion";
+  return end < first ? "before" : start > last ? "after" : "same time";
 }
 
 const keyOf = ({ subject, predicate, object, time }) => [subject, predicate, object, time].join("\n");

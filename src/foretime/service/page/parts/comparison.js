@@ -1,4 +1,4 @@
-// Two answers side by side: what each summand gives to the one and to the other.
+// Two answers next to each other: what each summand gives to the one and to the other.
 
 import { reach, signedBar, splitBar, termClass, termNumbers } from "../charts/split_bar.js";
 import { h } from "../dom.js";
@@ -17,22 +17,22 @@ export function comparison(why, competitor, differences) {
       {},
       h("b", {}, ahead ? name : other),
       ` is ahead by ${number(Math.abs(differences.score))}. `,
-      "Bars to the right speak for ",
+      "Bars to the right favour ",
       h("b", {}, name),
-      ", bars to the left for ",
+      ", bars to the left ",
       h("b", {}, other),
       ".",
     ),
     h("div", { class: "pair" }, side(why, scale), side(competitor, scale)),
     table("The terms of the score", differences.terms, name, other),
-    table("Of the evidence", differences.reasons, name, other, differences.other_reasons),
-    differences.second_stage &&
-      table("Of the second stage", differences.second_stage, name, other, differences.other_second_stage),
+    table("From the evidence", differences.reasons, name, other, differences.other_reasons),
+    differences.reranker &&
+      table("From the re-ranker", differences.reranker, name, other, differences.other_reranker),
   );
 }
 
 function side(why, scale) {
-  const confidence = why.confidence === null ? "known" : `${percent(why.confidence)} confidence`;
+  const confidence = why.confidence === null ? "already known" : `${percent(why.confidence)} confidence`;
   return h(
     "div",
     { class: "side" },

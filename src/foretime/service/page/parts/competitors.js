@@ -1,4 +1,4 @@
-// «Compare with another answer»: the best others as links, and a field for any other.
+// "Compare with another answer": the best others as links, and a field for any other.
 
 import { address, ask, runPath } from "../api.js";
 import { h } from "../dom.js";
@@ -18,7 +18,7 @@ export function competitorsPicker(run, why, query, signal) {
     later(best, ({ answers }) => chips(run, why, answers), lines(2, "chips-to-come")),
     otherField(run, why),
     query.get("competitor") &&
-      h("p", {}, h("a", { class: "quiet", href: addressOf(run, why, null) }, "Without a comparison")),
+      h("p", {}, h("a", { class: "quiet", href: addressOf(run, why, null) }, "Stop comparing")),
   ];
 }
 

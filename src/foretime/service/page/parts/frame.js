@@ -23,7 +23,7 @@ export function jsonLink(path, parameters = {}, text = "JSON") {
   );
 }
 
-/** Return a part of a view. */
+/** Return a section of a view. */
 export function section(title, ...children) {
   return h("section", { class: "card" }, title && h("h2", {}, title), children);
 }
@@ -50,7 +50,7 @@ export function pages(path, query, { total, limit }) {
   const last = Math.min(offset + limit, total);
   return h(
     "nav",
-    { class: "pages", "aria-label": "Parts of the list" },
+    { class: "pages", "aria-label": "Pages" },
     offset > 0
       ? h("a", { class: "button", href: at(Math.max(offset - limit, 0)), rel: "prev" }, "← Previous")
       : h("span"),

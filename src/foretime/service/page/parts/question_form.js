@@ -89,7 +89,7 @@ function hintFor(asked, open) {
   if (open.length === SLOTS.length) return "Fill in three of the four; the one that you leave open is the question.";
   if (open.length > 1) return `Leave one slot open: ${listed(open)} are still empty.`;
   if (open.length === 0) return ["Nothing is left open: ", factSentence(asked), " will be explained."];
-  return ["You ask: ", factSentence(asked, open[0])];
+  return ["You are asking: ", factSentence(asked, open[0])];
 }
 
 function listed(names) {

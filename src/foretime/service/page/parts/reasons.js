@@ -1,4 +1,4 @@
-// Reasons: each a rule in words, with what it weighs and the events that ground it.
+// Reasons: each a rule in words, with its contribution and the events that ground it.
 
 import { address, runPath } from "../api.js";
 import { groundingGraph } from "../charts/graph.js";
@@ -79,7 +79,7 @@ function rule(run, reason) {
       h(
         "span",
         { class: "note" },
-        ` At this distance it came true ${percent(counts.confidence)} of the time, ${timesOf(counts)}.`,
+        ` At this distance it held ${percent(counts.confidence)} of the time (${timesOf(counts)}).`,
       ),
     link && h("a", { class: "quiet", href: link }, "Rules like this"),
   );
@@ -110,7 +110,7 @@ export function eventList(events) {
 }
 
 function more(reason, many) {
-  const all = { path: "paths", affinity: "partners" }[reason.kind] ?? "events";
+  const all = { path: "paths", affinity: "neighbours" }[reason.kind] ?? "events";
   return reason.groundings > many && h("p", { class: "note" }, `The nearest of ${count(reason.groundings)} ${all}.`);
 }
 
@@ -126,7 +126,7 @@ function learned(reason) {
       h("td", { class: "figure" }, h("b", {}, number(part.contribution, true))),
     ),
   );
-  const heads = ["What it says", "shared", "predicate", "rule", "adds"];
+  const heads = ["Feature", "shared", "predicate", "rule", "adds"];
   return h(
     "details",
     { class: "more" },

@@ -1,4 +1,4 @@
-// What stands in the place of a view's parts: before they come, when there is nothing, and when something went wrong.
+// What a view shows before its data has arrived, when there is nothing, and when something went wrong.
 
 import { forget, useToken } from "../api.js";
 import { h, replace } from "../dom.js";
@@ -11,7 +11,7 @@ const HINTS = {
   overloaded: "Many questions are being asked at the moment.",
   too_slow: "The answer took longer than the service allows.",
   not_ready: "The service is still loading its runs.",
-  unreachable: "Start it again with «foretime serve», then try once more.",
+  unreachable: 'Start it again with "foretime serve", then try again.',
 };
 
 /** Return a box that holds a skeleton until the promise is kept, and then what is drawn of its value. */
@@ -50,7 +50,7 @@ export const starting = () =>
     "div",
     { class: "state starting", role: "status" },
     h("p", { class: "state-title" }, "The service is starting"),
-    h("p", {}, "It is loading its runs; this page will show them by itself."),
+    h("p", {}, "It is loading its runs; they will appear here."),
   );
 
 /** Return an error as a reader needs it: what is wrong, what to do, and a way to do it. */
@@ -75,7 +75,7 @@ export function trouble(problem) {
   );
 }
 
-/** Return links to the same view with a misspelt name put right, where the service has told which ones are near. */
+/** Return links to the same view with a misspelt name put right, where the service has suggested the nearest ones. */
 function repairs(message) {
   const found = /^unknown \w+ ('[^']*'|"[^"]*"); did you mean (.+)\?/.exec(message);
   if (!found) return null;
@@ -108,7 +108,7 @@ function tokenForm() {
     "form",
     { class: "state", onsubmit: keep },
     h("p", { class: "state-title" }, "This service asks for a token"),
-    h("p", {}, h("label", { for: "token" }, "Whoever started it knows it. It is kept for this tab only.")),
-    h("p", { class: "row" }, field, h("button", { class: "button primary" }, "Go on")),
+    h("p", {}, h("label", { for: "token" }, "Ask whoever started it. The token is kept for this tab only.")),
+    h("p", { class: "row" }, field, h("button", { class: "button primary" }, "Continue")),
   );
 }

@@ -11,7 +11,7 @@ import { answerName, asked, factSentence, openSlots, percent, questionOf } from 
 
 const NARROW = matchMedia("(max-width: 640px)");
 
-export function answersView({ run, runs, path, query, signal }) {
+export function view({ run, runs, path, query, signal }) {
   const question = questionOf(query);
   const open = openSlots(question)[0];
   const found = ask(path, query, signal);
@@ -25,8 +25,8 @@ export function answersView({ run, runs, path, query, signal }) {
     parameters: query,
   });
   const form = questionForm(run, question);
-  const [top, known] = [query.get("top"), query.get("known")];
-  const competitor = runs.find((other) => other !== run && other.data === run.data);
+  const [top, alreadyKnown] = [query.get("top"), query.get("already_known")];
+  const other = runs.find((one) => one !== run && one.data === run.data);
   return [
     NARROW.matches
       ? [head, h("details", { class: "card ask-again" }, h("summary", {}, "Change the question"), form)]
@@ -41,18 +41,23 @@ export function answersView({ run, runs, path, query, signal }) {
         change("top"),
       ),
       chooser(
-        "Known answers",
+        "Already known",
         [
           ["mark", "marked"],
-          ["hide", "left out"],
+          ["hide", "hidden"],
         ],
-        known ?? "mark",
-        change("known"),
+        alreadyKnown ?? "mark",
+        change("already_known"),
       ),
-      competitor &&
+      other &&
         h(
           "a",
-          { class: "quiet", href: address("/compare", { ...question, left: run.name, right: competitor.name, top, known }) },
+          {
+            class: "quiet",
+            href: address("/compare", {
+              ...question, left: run.name, right: other.name, top, already_known: alreadyKnown,
+            }),
+          },
           "Ask another run too",
         ),
     ),
@@ -66,12 +71,12 @@ export function answersView({ run, runs, path, query, signal }) {
 /** Return the list of answers of a response, each a link to its reasons. */
 export function answerList(run, question, { slot, answers, note }) {
   if (answers.length === 0)
-    return empty("No answer is left", "Train and valid know every one; show the known answers too.");
+    return empty("No answers left", "All of them are already in train or valid. Show the known answers too.");
   const scale = reach(answers.map((answer) => split(answer.terms)));
-  const stages = answers.some((answer) => "reranker" in answer.terms);
-  const reading = stages
-    ? "the score of the first stage, split; a second stage orders the best"
-    : "the score, split; left of the line speaks against";
+  const reranked = answers.some((answer) => "reranker" in answer.terms);
+  const reading = reranked
+    ? "the score of the base model by term; a re-ranker orders the best answers"
+    : "the score by term; left of the line counts against the answer";
   return [
     note && h("p", { class: "note" }, note),
     h(
@@ -97,7 +102,7 @@ function answerRow(run, question, slot, answer, scale) {
       "a",
       { class: "answer", href },
       h("span", { class: "rank" }, String(answer.rank)),
-      h("span", { class: "name" }, answerName(answer.name, slot), knownBadge(answer.known)),
+      h("span", { class: "name" }, answerName(answer.name, slot), knownBadge(answer.already_known)),
       confidenceCell(answer.confidence),
       splitBar(split(answer.terms), scale),
       termNumbers(split(answer.terms), "reranker" in answer.terms ? answer.score : null),
@@ -106,24 +111,24 @@ function answerRow(run, question, slot, answer, scale) {
   );
 }
 
-/** Return the badge of an answer that a split has already. */
+/** Return the badge of an answer that a split already has. */
 export function knownBadge(split) {
   if (!split) return null;
   return h(
     "span",
-    { class: `badge known-${split}`, title: `The ${split} facts hold this answer at this time` },
-    `known in ${split}`,
+    { class: `badge in-${split}`, title: `The ${split} split already has this answer at this time` },
+    `already in ${split}`,
   );
 }
 
 function confidenceCell(confidence) {
   if (confidence === null)
-    return h("span", { class: "confidence none", title: "Known already: it needs no prediction" }, "–");
+    return h("span", { class: "confidence none", title: "Already known: there is nothing to predict" }, "–");
   const meter = h("i", { class: "meter", "aria-hidden": "true" }, h("i"));
   meter.firstChild.style.width = `${(confidence * 100).toFixed(1)}%`;
   return h(
     "span",
-    { class: "confidence", title: "Calibrated confidence, among the answers that are not known yet" },
+    { class: "confidence", title: "Calibrated confidence among the answers not yet known" },
     percent(confidence),
     meter,
   );

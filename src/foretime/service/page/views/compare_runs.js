@@ -1,4 +1,4 @@
-// One question to two runs, side by side.
+// The same question to two runs, next to each other.
 
 import { address, ask } from "../api.js";
 import { h } from "../dom.js";
@@ -9,11 +9,11 @@ import { empty, later, lines } from "../parts/states.js";
 import { answerName, asked, counted, factSentence, openSlots, questionOf } from "../words.js";
 import { answerList } from "./answers.js";
 
-export function compareView({ runs, query, signal }) {
+export function view({ runs, query, signal }) {
   if (runs.length < 2)
     return [
       heading("Two runs", { path: "/runs" }),
-      empty("There is only one run here", "Serve two: «foretime serve runs/a runs/b»."),
+      empty("There is only one run here", 'Serve two: "foretime serve runs/a runs/b".'),
     ];
   const named = (name, fallback) => runs.find((run) => run.name === name) ?? fallback;
   const left = named(query.get("left"), runs[0]);
@@ -21,7 +21,9 @@ export function compareView({ runs, query, signal }) {
   const right = named(query.get("right"), others.find((run) => run.data === left.data) ?? others[0]);
   const question = questionOf(query);
   const open = openSlots(question);
-  const shownAs = { left: left.name, right: right.name, top: query.get("top"), known: query.get("known") };
+  const shownAs = {
+    left: left.name, right: right.name, top: query.get("top"), already_known: query.get("already_known"),
+  };
   const to = (given) => address("/compare", { ...given, ...shownAs });
   if (query.get("left") !== left.name || query.get("right") !== right.name) {
     queueMicrotask(() => goInstead(to(question)));
@@ -36,7 +38,7 @@ export function compareView({ runs, query, signal }) {
     heading(
       ready
         ? h("span", {}, h("small", { class: "kicker" }, asked(open[0])), " ", factSentence(question, open[0]))
-        : "One question to two runs",
+        : "Ask two runs the same question",
       ready ? { path: "/compare", parameters } : { path: "/runs" },
     ),
     h(
@@ -56,7 +58,7 @@ function both(left, right, question, { slot, answers, shared, ...sides }) {
   return [
     section(
       "Where they agree",
-      h("p", { class: "note" }, `Both have ${counted(shared, "answer")} among their first.`),
+      h("p", { class: "note" }, `${counted(shared, "answer")} in common.`),
       h(
         "div",
         { class: "scroll tall-scroll" },

@@ -20,7 +20,7 @@ const NAMES = {
   facts: [...SELECTION, "order"],
 };
 
-export function entityView({ run, view, path, query, signal }) {
+export function view({ run, view, path, query, signal }) {
   const entity = query.get("entity");
   const other = query.get("other");
   const title = entity ? (other ? `${entity} and ${other}` : entity) : "Browse the graph";
@@ -39,7 +39,7 @@ export function entityView({ run, view, path, query, signal }) {
     }),
     finder(run, view, entity),
     tabs(
-      "Parts",
+      "Browse",
       links.filter(([text]) => text !== "Neighbours" || (entity && !other)),
       current,
     ),
@@ -69,7 +69,7 @@ function finder(run, view, entity) {
 }
 
 function filters(path, query, view) {
-  const told = [
+  const labels = [
     ["predicate", ""],
     ["other", "with "],
     ["from", "from "],
@@ -77,7 +77,7 @@ function filters(path, query, view) {
     ["split", "in "],
     ["role", "as "],
   ];
-  const found = told.filter(([name]) => query.get(name));
+  const found = labels.filter(([name]) => query.get(name));
   if (found.length === 0) return null;
   return h(
     "p",
@@ -91,10 +91,10 @@ function filters(path, query, view) {
       const text = end === undefined ? value : humanTime(endsOf(value)[end], true);
       return h(
         "a",
-        { class: "chip", href: address(path, rest), title: "Leave this out" },
+        { class: "chip", href: address(path, rest), title: "Remove this filter" },
         words + text,
         h("span", { "aria-hidden": "true" }, " ×"),
-        h("span", { class: "unseen" }, " (leave this out)"),
+        h("span", { class: "unseen" }, " (remove this filter)"),
       );
     }),
   );
@@ -103,18 +103,18 @@ function filters(path, query, view) {
 function timelinePart({ run, query, entity, to, signal }) {
   const path = runPath(run.name, "timeline");
   const found = ask(path, { bins: BINS, ...Object.fromEntries(query) }, signal);
-  const draw = (told) =>
-    told.total === 0
-      ? empty("No fact is there", "Leave a filter out, or choose another entity.")
+  const draw = (shown) =>
+    shown.total === 0
+      ? empty("No facts found", "Remove a filter, or choose another entity.")
       : [
-          h("p", { class: "note" }, `${counted(told.total, "fact")}. Choose a bar to see its facts.`),
-          histogram(told.bins, (bin) => to("facts", { from: bin.start, to: bin.end })),
+          h("p", { class: "note" }, `${counted(shown.total, "fact")}. Choose a bar to see its facts.`),
+          histogram(shown.bins, (bin) => to("facts", { from: bin.start, to: bin.end })),
         ];
-  const predicates = (told) =>
+  const predicates = (shown) =>
     h(
       "ol",
       { class: "bars" },
-      told.predicates.map((one) => barLine(one, told.predicates[0].facts, to("facts", { predicate: one.name }))),
+      shown.predicates.map((one) => barLine(one, shown.predicates[0].facts, to("facts", { predicate: one.name }))),
     );
   return [
     section("When", later(found, draw, block("histogram-block"))),
@@ -168,7 +168,7 @@ function entities(run, signal) {
 function neighboursPart({ run, path, query, entity, signal }) {
   if (!entity) return section(null, empty("Whose neighbours?", "Find an entity above."));
   const draw = ({ total, neighbours }) => [
-    neighbours.length === 0 && empty("It has met no one", "Leave a filter out, or choose another entity."),
+    neighbours.length === 0 && empty("No neighbours", "Remove a filter, or choose another entity."),
     h(
       "ol",
       { class: "neighbours" },
@@ -208,16 +208,16 @@ function neighbour(run, entity, one) {
 function factsPart({ run, path, query, signal }) {
   const limit = Number(query.get("limit") ?? PAGE);
   const order = query.get("order") ?? "earliest";
-  const turned = address(path, { ...kept(query, "facts"), order: order === "earliest" ? "latest" : "earliest" });
+  const reversed = address(path, { ...kept(query, "facts"), order: order === "earliest" ? "latest" : "earliest" });
   const draw = ({ total, facts }) =>
     facts.length === 0
-      ? empty("No fact is there", "Leave a filter out, or choose another entity.")
+      ? empty("No facts found", "Remove a filter, or choose another entity.")
       : [
           h(
             "p",
             { class: "note" },
             `${counted(total, "fact")}, the ${order} first. `,
-            h("a", { class: "quiet", href: turned }, "Turn round"),
+            h("a", { class: "quiet", href: reversed }, "Reverse the order"),
           ),
           h(
             "ul",
@@ -237,7 +237,7 @@ function factLine(run, fact) {
     {},
     h("time", {}, humanWhen(fact, true)),
     h("span", {}, entity(subject), " ", h("em", {}, predicate), " ", entity(object)),
-    h("span", { class: `badge known-${fact.split}` }, fact.split),
+    h("span", { class: `badge in-${fact.split}` }, fact.split),
     h(
       "a",
       { class: "quiet", href: address(runPath(run.name, "explain"), { subject, predicate, object, time, start, end }) },

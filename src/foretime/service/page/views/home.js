@@ -1,4 +1,4 @@
-// The runs of the service. If there is one only, its own page is shown at once.
+// The runs of the service. If there is only one, its own page is shown at once.
 
 import { runPath } from "../api.js";
 import { h } from "../dom.js";
@@ -10,19 +10,19 @@ import { count, unseenFigures } from "../words.js";
 
 const LOOK_AGAIN = 3; // seconds
 
-export function homeView({ runs, problems, signal }) {
+export function view({ runs, problems, signal }) {
   if (runs.length === 1 && problems.length === 0) {
     queueMicrotask(() => goInstead(runPath(runs[0].name)));
     return null;
   }
   if (runs.length === 0) reloadLater(LOOK_AGAIN, signal);
   return [
-    heading("Runs", { path: "/runs", lead: runs.length > 0 && "Choose the run that shall answer." }),
+    heading("Runs", { path: "/runs", lead: runs.length > 0 && "Choose a run to ask." }),
     runs.length === 0 &&
       empty(
-        "No run is there yet",
-        "The service may be loading one. Otherwise train one with «foretime train»: ",
-        "it appears here by itself as soon as it has its report.",
+        "No runs yet",
+        'The service may be loading one. Otherwise train one with "foretime train": ',
+        "it appears here as soon as its report is written.",
       ),
     h("div", { class: "cards" }, runs.map(runCard)),
     runs.length > 1 && h("p", {}, h("a", { class: "button", href: "/compare" }, "Ask two runs the same question")),
@@ -58,8 +58,8 @@ function runCard(run) {
       "p",
       { class: "badges" },
       [
-        run.evidence && "gives reasons",
-        run.reranker && (run.valid_fitted ? "two stages, fitted on valid" : "two stages"),
+        run.evidence && "explains its answers",
+        run.reranker && (run.valid_fitted ? "re-ranker fitted on valid" : "re-ranker"),
         run.forecasts && "forecasts",
       ]
         .filter(Boolean)

@@ -10,16 +10,16 @@ import { SLOTS, asked, count, factSentence, unseenFigures } from "../words.js";
 
 const EXAMPLES = 4;
 
-export function overviewView({ run, path, signal }) {
+export function view({ run, path, signal }) {
   const about = ask(runPath(run.name), {}, signal);
   const split = ["test", "valid", "train"].find((name) => run.facts[name] > 0);
   const more = ask(runPath(run.name, "facts"), { split, order: "latest", limit: 40 }, signal).catch(() => ({
     facts: [],
   }));
   return [
-    heading(run.forecasts ? "What happened, or will?" : "What else happened?", {
+    heading(run.forecasts ? "What happened, or will happen?" : "What else happened?", {
       path,
-      lead: "Name three of who, what, to whom and when. The run ranks what may be the fourth, and says why.",
+      lead: "Fill in three of who, what, to whom and when. The run ranks candidates for the fourth, and explains them.",
     }),
     questionForm(run),
     section(
@@ -27,11 +27,11 @@ export function overviewView({ run, path, signal }) {
       h("p", { class: "note" }, `${origin(run, split)} Choose what to leave open.`),
       later(
         Promise.all([about, more]),
-        ([told, facts]) => [
-          told.config.rules?.splits?.includes(split) &&
+        ([details, facts]) => [
+          details.config.rules?.splits?.includes(split) &&
             split !== "train" &&
-            h("p", { class: "note" }, `The rules of this run were counted on ${split} too.`),
-          examples(run, told.example, facts.facts),
+            h("p", { class: "note" }, `The rules of this run were also counted on ${split}.`),
+          examples(run, details.example, facts.facts),
         ],
         lines(EXAMPLES, "tall"),
       ),
@@ -42,9 +42,9 @@ export function overviewView({ run, path, signal }) {
 
 /** Return in words what the run has done with the facts of a split. */
 function origin(run, split) {
-  if (split === "test") return "Facts that the run has not been trained on.";
-  if (split === "train") return "Facts that the run has been trained on; it has no others.";
-  return run.valid_fitted ? "Facts that its second stage was fitted on." : "Facts that the run was chosen by.";
+  if (split === "test") return "Facts that the run was not trained on.";
+  if (split === "train") return "Facts that the run was trained on; it has no others.";
+  return run.valid_fitted ? "Facts that its re-ranker was fitted on." : "Facts that the best epoch was chosen by.";
 }
 
 function examples(run, first, others) {
@@ -75,19 +75,19 @@ function without(fact, slot) {
 
 function figures(run) {
   const facts = run.facts.train + run.facts.valid + run.facts.test;
-  const told = [
+  const tiles = [
     [count(facts), "facts", address(runPath(run.name, "facts"), { order: "latest" })],
     [count(run.entities), "entities", runPath(run.name, "timeline")],
     [count(run.predicates), "predicates", runPath(run.name, "report")],
     [count(run.rules), "rules", runPath(run.name, "rules")],
   ];
   for (const [split, mrr] of unseenFigures(run).slice(-1))
-    told.push([mrr.toFixed(3), `MRR on ${split}`, runPath(run.name, "report")]);
+    tiles.push([mrr.toFixed(3), `MRR on ${split}`, runPath(run.name, "report")]);
   return [
     h(
       "ul",
       { class: "tiles" },
-      told.map(([value, text, href]) => h("li", {}, h("a", { href }, h("b", {}, value), text))),
+      tiles.map(([value, text, href]) => h("li", {}, h("a", { href }, h("b", {}, value), text))),
     ),
     h(
       "p",

@@ -1,4 +1,4 @@
-// What a run has reached: metrics, by predicate too, and its training curves.
+// How well a run does: metrics, also by predicate, and its training curves.
 
 import { address, ask, runPath } from "../api.js";
 import { curve } from "../charts/curves.js";
@@ -11,29 +11,29 @@ import { count, number } from "../words.js";
 const SPLITS = ["test", "valid"];
 const GROUPS = [
   ["all", "all questions"],
-  ["objects", "objects asked for"],
-  ["subjects", "subjects asked for"],
+  ["objects", "object asked for"],
+  ["subjects", "subject asked for"],
   ["seen", "entities seen in train"],
-  ["unseen", "entities never seen"],
+  ["unseen", "entities not seen in train"],
 ];
 let METRICS = []; // as the service lists them: name, label, about, digits
 
-export function reportView({ run, path, query, signal }) {
+export function view({ run, path, query, signal }) {
   return [
     heading(`Report of ${run.name}`, { path, parameters: query, lead: `${run.model} on ${run.data}` }),
-    later(ask(path, query, signal), (told) => report(run, told), [lines(4, "tall"), block("chart-block"), lines(8)]),
+    later(ask(path, query, signal), (found) => report(run, found), [lines(4, "tall"), block("chart-block"), lines(8)]),
   ];
 }
 
 function report(run, { report: found, metrics, trace, config }) {
   METRICS = metrics;
-  if (!found) return empty("This run has no report yet", "It is written at the end of a training.");
+  if (!found) return empty("This run has no report yet", "It is written at the end of training.");
   const splits = SPLITS.filter((name) => found[name]?.all);
   return [
-    splits.length === 0 && empty("No split was ranked", "Rank one with «foretime evaluate»."),
+    splits.length === 0 && empty("No split has been evaluated", 'Evaluate one with "foretime evaluate".'),
     splits.map((name) =>
       name === "valid" && run.valid_fitted
-        ? section("On valid: the second stage was fitted on it, these are not unseen facts", fittedFigures(found[name]))
+        ? section("On valid, which the re-ranker was fitted on: these are not unseen facts", fittedFigures(found[name]))
         : section(`On ${name}`, splitFigures(name, found[name])),
     ),
     trace.length > 0 && section("Training", curves(trace, found.best_epoch), trainingNote(found)),
@@ -47,7 +47,7 @@ function report(run, { report: found, metrics, trace, config }) {
         `By the nearest evidence, on ${splitLabel(run, splits[0])}`,
         groups(Object.entries(found[splits[0]].kinds ?? {})),
       ),
-    section("How it was made", settings(found, config)),
+    section("How it was trained", settings(found, config)),
   ];
 }
 
@@ -60,27 +60,27 @@ function splitFigures(name, split) {
   ];
 }
 
-/** Return the figures of facts that the second stage has seen: those of the first stage can be trusted, others not. */
+/** Return the figures of facts that the re-ranker was fitted on: only those of the base model can be trusted. */
 function fittedFigures(split) {
-  const first = split.base_model;
+  const base = split.base_model;
   return [
-    first?.all && [
-      h("h3", {}, "The first stage alone, which was not fitted on them"),
-      tiles(metricTiles(first.all)),
-      first.mrr_interval && h("p", { class: "note" }, `${interval(first)}; ${filterNote(split)}.`),
+    base?.all && [
+      h("h3", {}, "The base model alone, which was not fitted on it"),
+      tiles(metricTiles(base.all)),
+      base.mrr_interval && h("p", { class: "note" }, `${interval(base)}; ${filterNote(split)}.`),
     ],
-    h("h3", {}, "Both stages, of which the second was"),
+    h("h3", {}, "With the re-ranker, which was"),
     tiles([...metricTiles(split.all), ...calibrationTile("valid", split)]),
     calibrationNote("valid", split),
     byKind(split),
   ];
 }
 
-const tiles = (told) =>
+const tiles = (figures) =>
   h(
     "ul",
     { class: "tiles" },
-    told.map(([value, text]) => h("li", {}, h("b", {}, value), text)),
+    figures.map(([value, text]) => h("li", {}, h("b", {}, value), text)),
   );
 
 const metricTiles = (all) => [
@@ -96,7 +96,7 @@ function calibrationTile(name, split) {
 
 function calibrationNote(name, split) {
   if (name !== "valid" || !split.calibration_error) return null;
-  return h("p", { class: "note" }, "Confidences are calibrated on valid: their error here is not one on new facts.");
+  return h("p", { class: "note" }, "Confidence is calibrated on valid, so this is not its error on new facts.");
 }
 
 function byKind(split) {
@@ -109,15 +109,15 @@ function byKind(split) {
 }
 
 const interval = ({ mrr_interval: ends }) =>
-  `The MRR lies between ${ends.map((end) => end.toFixed(3)).join(" and ")} with 95 % confidence`;
+  `With 95 % confidence the MRR is between ${ends.map((end) => end.toFixed(3)).join(" and ")}`;
 
-const filterNote = (split) => `other known answers are left out (${split.filter})`;
+const filterNote = (split) => `other known answers are filtered (${split.filter})`;
 
 const splitLabel = (run, name) => (name === "valid" && run.valid_fitted ? "valid (fitted on it)" : name);
 
 function groups(rows) {
   const shownRows = rows.filter(([, one]) => one?.questions > 0);
-  if (shownRows.length === 0) return empty("Nothing was counted by kind");
+  if (shownRows.length === 0) return empty("No questions to count");
   return h(
     "div",
     { class: "scroll" },
@@ -183,7 +183,7 @@ function trainingNote({ epochs, best_epoch: best, training_seconds: seconds }) {
   return h(
     "p",
     { class: "note" },
-    `By epoch. The dashed line is the one whose weights were taken: ${best} of ${epochs}, after ${duration(seconds)}.`,
+    `By epoch. The dashed line marks the one that was kept: ${best} of ${epochs}, after ${duration(seconds)}.`,
   );
 }
 
@@ -254,7 +254,7 @@ function predicateTable(run, rows, by, sort) {
               {},
               h(
                 "a",
-                { href: address(runPath(run.name, "rules"), { head: name }), title: "The rules that end in it" },
+                { href: address(runPath(run.name, "rules"), { head: name }), title: "The rules with this head" },
                 name,
               ),
             ),
@@ -267,7 +267,7 @@ function predicateTable(run, rows, by, sort) {
 }
 
 function settings(found, config) {
-  const told = [
+  const shown = [
     ["Parameters", count(found.parameters)],
     ["Chosen by", found.choice],
     ["Test", found.test_note],
@@ -281,8 +281,8 @@ function settings(found, config) {
   return [
     h(
       "dl",
-      { class: "told" },
-      told.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+      { class: "details" },
+      shown.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
     ),
     (found.data_warnings ?? []).map((warning) => h("p", { class: "note" }, warning)),
     h(
@@ -293,10 +293,12 @@ function settings(found, config) {
         h("h3", {}, part),
         h(
           "dl",
-          { class: "told" },
-          Object.entries(values ?? {}).map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
+          { class: "details" },
+          Object.entries(values ?? {}).map(([name, value]) => [h("dt", {}, name), h("dd", {}, settingText(value))]),
         ),
       ]),
     ),
   ];
 }
+
+const settingText = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));

@@ -17,12 +17,12 @@ const SORTS = [
 const LIMIT = 20;
 const GROUNDINGS = 5;
 
-export function rulesView({ run, path, query, signal }) {
+export function view({ run, path, query, signal }) {
   return [
     heading("Rules", {
       path,
       parameters: query,
-      lead: "What tends to come with what, counted exactly.",
+      lead: "What tends to happen together, or one after the other, counted exactly.",
     }),
     filterForm(run, path, query),
     section(
@@ -109,8 +109,8 @@ function list(run, path, query, { total, rules, window, splits }, signal) {
     return run.rules === 0
       ? empty("This run has no rules", "It was trained without them.")
       : empty(
-          "No rule fits these filters",
-          "Ask for less confidence, or ",
+          "No rule matches these filters",
+          "Lower the confidence, or ",
           h("a", { href: path }, "show all rules"),
           ".",
         );
@@ -121,7 +121,7 @@ function list(run, path, query, { total, rules, window, splits }, signal) {
       "p",
       { class: "note" },
       `${counted(total, "rule")}${splits.length > 0 ? `, counted on the facts of ${splits.join(" and ")}` : ""}. `,
-      `«Later» is within ${window} steps. Choose one to see where it came true.`,
+      `"Later" means within ${window} steps. Open a rule to see where it held.`,
     ),
     h(
       "div",
@@ -187,7 +187,7 @@ function grounded(run, rule, signal) {
       chooser(
         "Show",
         [
-          ["hits", "where it came true"],
+          ["hits", "where it held"],
           ["misses", "where it did not"],
         ],
         "hits",
@@ -200,7 +200,7 @@ function grounded(run, rule, signal) {
 }
 
 function groundings({ groundings: found, note }, misses) {
-  if (found.length === 0) return empty(note ?? (misses ? "It always came true" : "It never came true here"));
+  if (found.length === 0) return empty(note ?? (misses ? "It always held" : "It never held here"));
   return h(
     "ol",
     { class: "groundings" },
@@ -220,7 +220,7 @@ function groundings({ groundings: found, note }, misses) {
             ),
           ),
         ),
-        !grounding.holds && h("p", { class: "note" }, "then nothing of the kind came."),
+        !grounding.holds && h("p", { class: "note" }, "then nothing of the kind followed."),
       ),
     ),
   );

@@ -10,11 +10,11 @@ import { reasonList } from "../parts/reasons.js";
 import { betweenTwo } from "../parts/between.js";
 import { competitorsPicker } from "../parts/competitors.js";
 import { comparison } from "../parts/comparison.js";
-import { companyList } from "../parts/company.js";
-import { answerName, factSentence, number, openSlots, ordinal, percent, questionOf } from "../words.js";
+import { sharedNeighbours } from "../parts/shared_neighbours.js";
+import { answerName, counted, factSentence, number, openSlots, ordinal, percent, questionOf } from "../words.js";
 import { knownBadge } from "./answers.js";
 
-export function whyView({ run, path, query, signal }) {
+export function view({ run, path, query, signal }) {
   const question = questionOf(query);
   const found = ask(path, query, signal);
   const open = openSlots(question)[0]; // without an answer, the best one is explained
@@ -30,12 +30,12 @@ export function whyView({ run, path, query, signal }) {
   if (open) found.then((why) => replace(fact, factSentence(question, slot, why.answer))).catch(() => {});
   return [
     heading(title, { path, parameters: query }),
-    later(found, (why) => told(run, why, query, signal), [lines(3), block("chart-block"), lines(6, "tall")]),
+    later(found, (why) => reasons(run, why, query, signal), [lines(3), block("chart-block"), lines(6, "tall")]),
     h("details", { class: "card ask-again" }, h("summary", {}, "Ask something else"), questionForm(run, question)),
   ];
 }
 
-function told(run, why, query, signal) {
+function reasons(run, why, query, signal) {
   const { competitor, differences } = why;
   return [
     h("p", { class: "standing" }, standing(why), " ", allAnswers(run, why)),
@@ -53,20 +53,21 @@ function told(run, why, query, signal) {
       competitor ? ["Between the two, with ", h("em", {}, shownName(why))] : "Between the two",
       betweenTwo(run, why, signal),
     ),
-    competitor && companies(why, competitor),
+    competitor && bothShared(why, competitor),
     why.reasons.length > 0 &&
-      section(competitor ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules that speak", reasonList(run, why)),
+      section(competitor ? ["Reasons for ", h("em", {}, shownName(why))] : "The rules behind it", reasonList(run, why)),
     competitor &&
       competitor.reasons.length > 0 &&
       section(["Reasons for ", h("em", {}, shownName(competitor))], reasonList(run, competitor, "competitor-reason")),
-    competitor && section(["Between the two, with ", h("em", {}, shownName(competitor))], betweenTwo(run, competitor, signal)),
+    competitor &&
+      section(["Between the two, with ", h("em", {}, shownName(competitor))], betweenTwo(run, competitor, signal)),
   ];
 }
 
-/** Return the company of two answers that are compared. */
-function companies(...both) {
-  const found = both.map((why) => [why, companyList(why)]).filter(([, list]) => list !== null);
-  return found.map(([why, list]) => section(["Company of ", h("em", {}, shownName(why))], list));
+/** Return the shared neighbours of two answers that are compared. */
+function bothShared(...both) {
+  const found = both.map((why) => [why, sharedNeighbours(why)]).filter(([, list]) => list !== null);
+  return found.map(([why, list]) => section(["Shared neighbours of ", h("em", {}, shownName(why))], list));
 }
 
 const shownName = (why) => answerName(why.answer, why.slot);
@@ -78,7 +79,7 @@ function standing(why) {
     " of all answers",
     confidence && [", ", confidence],
     " ",
-    knownBadge(why.known),
+    knownBadge(why.already_known),
   ];
 }
 
@@ -88,37 +89,37 @@ function allAnswers(run, why) {
 }
 
 function score(why) {
-  const stage = why.first_stage;
+  const { base_model: base, reranker } = why;
   return [
     h(
       "p",
       { class: "total" },
       h("b", {}, number(why.score)),
-      h("span", {}, why.second_stage ? "by the second stage" : "the sum of its terms"),
+      h("span", {}, reranker ? "by the re-ranker" : "the sum of its terms"),
     ),
     splitBar(why.terms),
     termNumbers(why.terms),
-    stage && h("p", { class: "note" }, stageWords(stage)),
-    why.second_stage && secondStage(why.second_stage),
-    companyList(why),
+    base && h("p", { class: "note" }, baseWords(base)),
+    reranker && features(reranker),
+    sharedNeighbours(why),
   ];
 }
 
-function stageWords({ score: first, shortlist, listed, place }) {
+function baseWords({ score: given, shortlist, listed, place }) {
   const list = `the shortlist of the best ${shortlist}`;
-  if (!listed) return `The first stage gives it ${number(first)}, behind ${list}: it keeps its place.`;
-  const where = place === null ? `known already, so beside ${list}` : `place ${place} on ${list}`;
-  return `The first stage gives it ${number(first)}: ${where}.`;
+  if (!listed) return `The base model scores it ${number(given)}: below ${list}, so its rank stays.`;
+  const where = place === null ? `already known, so in addition to ${list}` : `place ${place} on ${list}`;
+  return `The base model scores it ${number(given)}: ${where}.`;
 }
 
-function secondStage({ base, contributions, other_contributions: others }) {
+function features({ base, contributions, other_contributions: others }) {
   const rows = contributions.map((one) =>
     h("tr", {}, h("td", {}, one.words), h("td", { class: "figure" }, number(one.contribution, true))),
   );
   return h(
     "details",
     { class: "more" },
-    h("summary", {}, "What the second stage adds"),
+    h("summary", {}, "What the re-ranker adds"),
     h(
       "table",
       {},
@@ -131,7 +132,7 @@ function secondStage({ base, contributions, other_contributions: others }) {
           h(
             "tr",
             {},
-            h("td", {}, `${others.count} other columns`),
+            h("td", {}, counted(others.count, "other feature")),
             h("td", { class: "figure" }, number(others.contribution, true)),
           ),
       ),

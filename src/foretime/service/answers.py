@@ -1,0 +1,260 @@
+"""Routes that ask models for answers: one question, a batch of them, or one to two runs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from pydantic_core import to_json
+
+from foretime.errors import ForetimeError
+from foretime.evaluation.slots import Slot
+from foretime.service.context import Backend, TheBackend, TheRun
+from foretime.service.lanes import GATHERED_AT_MOST
+from foretime.service.models import AlreadyKnown, ErrorDetail, GivenSlots, ResponseBody, Split
+from foretime.service.problems import ERRORS, Problem, overloaded, too_slow, unanswerable
+from foretime.service.questions import (
+    BatchIn,
+    CompareIn,
+    CompleteIn,
+    QuestionIn,
+    check_question,
+    check_questions,
+    checked,
+)
+from foretime.service.served import ServedRun
+from foretime.service.settings import API, BATCHES_AT_ONCE, JOB_SECONDS
+
+SCORES_AT_ONCE = 4_000_000
+"""Scores of questions asked together, so that memory does not grow with the number of entities."""
+LOOKUPS_AT_ONCE = 20_000
+"""The same where each candidate is looked up separately: times and predicates."""
+BATCH_SLICE = 20
+NO_TIME = "this model ignores time: all steps are equally likely, and their order means nothing"
+NOT_CALIBRATED = "the run has no report yet: its confidence is not calibrated"
+router = APIRouter(prefix=API, responses=ERRORS, tags=["answers"])
+
+
+class AnswerOut(ResponseBody):
+    """A candidate for the open slot."""
+
+    rank: int
+    name: str
+    score: float
+    confidence: float | None = Field(description="Calibrated; null if the answer is already in train or valid.")
+    already_known: Split | None = Field(description="The split that holds this answer already.")
+    terms: dict[str, float] = Field(description="They add up to the score.")
+    bars: dict[str, float] = Field(description="The terms as lengths from -1 to 1, comparable between answers.")
+
+
+class CompleteOut(ResponseBody):
+    """The answers to a question, best first."""
+
+    run: str
+    question: GivenSlots
+    slot: Slot
+    answers: list[AnswerOut]
+    note: str | None
+
+
+class BatchOutcome(ResponseBody):
+    """What became of one question in a batch."""
+
+    question: GivenSlots
+    slot: Slot | None
+    answers: list[AnswerOut]
+    error: ErrorDetail | None
+
+
+class BatchOut(ResponseBody):
+    """The outcomes of a batch, in the order of its questions."""
+
+    run: str
+    results: list[BatchOutcome]
+
+
+class RanksOut(ResponseBody):
+    """The rank of an answer in two runs; null if it is not among their first answers."""
+
+    name: str
+    left: int | None
+    right: int | None
+
+
+class CompareOut(ResponseBody):
+    """The answers of two runs to one question."""
+
+    question: GivenSlots
+    slot: Slot
+    left: CompleteOut
+    right: CompleteOut
+    answers: list[RanksOut]
+    shared: int
+
+
+@router.get("/runs/{run}/complete")
+async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
+    """Answer a question that gives all of subject, predicate, object and time but one."""
+    slot = await checked(backend, run, asked, check_question)
+
+    def work(wanted: list[tuple[GivenSlots, int]]) -> Sequence[list[AnswerOut] | Exception]:
+        return ask_together(run, wanted, asked.already_known)
+
+    key, wanted = ("complete", id(run), slot, asked.already_known), (asked.slots(), asked.top)
+    found = await backend.models.ask("complete", key, wanted, work, backend.settings.deadline, together(run, slot))
+    if isinstance(found, Exception):
+        raise found
+    return CompleteOut(run=run.name, question=asked.slots(), slot=slot, answers=found, note=note_of(run, slot))
+
+
+@router.post("/runs/{run}/complete")
+async def complete_posted(run: TheRun, backend: TheBackend, asked: CompleteIn) -> CompleteOut:
+    """Answer a question that gives all of subject, predicate, object and time but one."""
+    return await complete(run, backend, asked)
+
+
+@router.get("/compare")
+async def compare(backend: TheBackend, asked: Annotated[CompareIn, Query()]) -> CompareOut:
+    """Ask two runs the same question."""
+    runs = backend.catalog[asked.left], backend.catalog[asked.right]
+    for run in runs:  # both must know what is asked before either computes
+        await checked(backend, run, asked, check_question)
+    one, other = await asyncio.gather(*(complete(run, backend, asked) for run in runs))
+    left, right = ({found.name: found.rank for found in side.answers} for side in (one, other))
+    worst = asked.top + 1
+    names = sorted(
+        left.keys() | right.keys(),
+        key=lambda name: (min(left.get(name, worst), right.get(name, worst)), left.get(name, worst)),
+    )
+    return CompareOut(
+        question=one.question,
+        slot=one.slot,
+        left=one,
+        right=other,
+        answers=[RanksOut(name=name, left=left.get(name), right=right.get(name)) for name in names],
+        shared=len(left.keys() & right.keys()),
+    )
+
+
+@router.post("/compare")
+async def compare_posted(backend: TheBackend, asked: CompareIn) -> CompareOut:
+    """Ask two runs the same question."""
+    return await compare(backend, asked)
+
+
+@router.post("/runs/{run}/batch", response_model=BatchOut)
+async def batch(run: TheRun, backend: TheBackend, asked: BatchIn) -> Response:
+    """Answer many questions; each has its own outcome."""
+    if backend.batches >= BATCHES_AT_ONCE:
+        raise overloaded(backend.settings.deadline / 2)
+    backend.batches += 1
+    try:
+        outcomes = await answer_batch(backend, run, asked)
+    finally:
+        backend.batches -= 1
+    # each outcome is JSON already: written by the lane that made it, and held in far less memory than as a model
+    content = b'{"run":' + to_json(run.name) + b',"results":[' + b",".join(outcomes) + b"]}"
+    return Response(content, media_type="application/json")
+
+
+async def answer_batch(backend: Backend, run: ServedRun, asked: BatchIn) -> list[bytes]:
+    """Return the outcome of each question as JSON; what was answered before the deadline is kept."""
+    until = time.monotonic() + backend.settings.deadline
+    found = await backend.look_up("names", check_questions, run, asked.questions)
+    outcomes = {
+        row: _outcome(asked.questions[row], None, problem)
+        for row, problem in enumerate(found)
+        if isinstance(problem, Problem)
+    }
+    rows = [(row, slot) for row, slot in enumerate(found) if not isinstance(slot, Problem)]
+    done = 0
+    while done < len(rows):  # between slices, other requests have their turn
+        work = partial(_ask_slice, run, asked, rows[done:], until)
+        left = max(0.0, until - time.monotonic())
+        try:
+            answered = await backend.models.do("batch", work, left, admitted=done > 0)
+        except Problem as problem:
+            if problem.code != "too_slow" or done == 0:
+                raise
+            break
+        outcomes |= answered
+        done += len(answered)
+    late = too_slow()
+    outcomes |= {row: _outcome(asked.questions[row], slot, late) for row, slot in rows[done:]}
+    return [outcomes[row] for row in range(len(found))]
+
+
+def together(run: ServedRun, slot: Slot) -> int:
+    """Return how many questions for a slot may be asked together."""
+    if slot in ("subject", "object"):
+        most = SCORES_AT_ONCE // max(1, len(run.graph.entities))
+    else:
+        most = LOOKUPS_AT_ONCE // max(1, len(run.graph.timeline if slot == "time" else run.graph.predicates))
+    return max(1, min(GATHERED_AT_MOST, most))
+
+
+def note_of(run: ServedRun, slot: Slot) -> str | None:
+    """Return what a reader should know about the answers."""
+    notes = [
+        *([NO_TIME] if slot == "time" and not run.uses_time else []),
+        *([NOT_CALIBRATED] if run.report is None else []),
+    ]
+    return "; ".join(notes) or None
+
+
+def with_bars(answers: list[dict[str, Any]]) -> list[AnswerOut]:
+    """Return answers with bars: their terms divided by the largest sum of absolute terms."""
+    largest = max((sum(map(abs, found["terms"].values())) for found in answers), default=0.0) or 1.0
+    return [AnswerOut(**one, bars={name: term / largest for name, term in one["terms"].items()}) for one in answers]
+
+
+def ask_together(
+    run: ServedRun, wanted: list[tuple[GivenSlots, int]], already_known: AlreadyKnown
+) -> list[list[AnswerOut] | Exception]:
+    """Return the answers to each question, or the error of one that cannot be answered."""
+    try:
+        found = run.complete([slots for slots, _ in wanted], max(top for _, top in wanted), already_known)
+    except Exception as error:  # one bad question must not fail those beside it
+        return [error] if len(wanted) == 1 else [ask_together(run, [one], already_known)[0] for one in wanted]
+    # the first answers are the same however many are asked for
+    return [with_bars(answers[:top]) for (_, top), answers in zip(wanted, found, strict=True)]
+
+
+def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], until: float) -> dict[int, bytes]:
+    """Return the outcomes of the first questions of a batch by row: as many as fit into the time of one job."""
+    until = min(until, time.monotonic() + JOB_SECONDS)
+    outcomes: dict[int, bytes] = {}
+    while rows and (not outcomes or time.monotonic() < until) and len(outcomes) < BATCH_SLICE:
+        count = _fitting(run, [slot for _, slot in rows[: BATCH_SLICE - len(outcomes)]])
+        first, rows = rows[:count], rows[count:]
+        wanted = [(asked.questions[row].slots(), asked.top) for row, _ in first]
+        for (row, slot), found in zip(first, ask_together(run, wanted, asked.already_known), strict=True):
+            outcomes[row] = _outcome(asked.questions[row], slot, found)
+    return outcomes
+
+
+def _fitting(run: ServedRun, slots: list[Slot]) -> int:
+    """Return how many of the first questions may be asked together, at least one."""
+    share, count = 0.0, 0
+    for slot in slots:
+        share += 1 / together(run, slot)
+        if count and share > 1:
+            break
+        count += 1
+    return count
+
+
+def _outcome(question: QuestionIn, slot: Slot | None, found: list[AnswerOut] | Exception) -> bytes:
+    shown: dict[str, Any] = {"answers": found, "error": None}
+    if isinstance(found, ForetimeError):
+        found = unanswerable(found)
+    if isinstance(found, Problem):
+        shown = {"answers": [], "error": found.detail}
+    elif isinstance(found, Exception):
+        raise found
+    return BatchOutcome(question=question.slots(), slot=slot, **shown).model_dump_json().encode()

@@ -1,0 +1,104 @@
+"""Questions: what a request may ask, and the checks that come before a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from pydantic import Field
+
+from foretime.errors import QuestionError
+from foretime.evaluation.slots import Slot
+from foretime.service.context import Backend
+from foretime.service.models import AlreadyKnown, GivenSlots, Name, RequestBody, RunName, Time, given_slots
+from foretime.service.problems import Problem, unanswerable
+from foretime.service.served import ServedRun, target
+from foretime.service.settings import MOST_ANSWERS, MOST_QUESTIONS, SUGGESTIONS_IN_BATCH
+
+Result = TypeVar("Result")
+QuestionType = TypeVar("QuestionType", bound="QuestionIn")
+
+
+class QuestionIn(RequestBody):
+    """A fact in names with one slot left open."""
+
+    subject: Name = Field(default=None, description="Who acts.")
+    predicate: Name = Field(default=None, description="What happens.")
+    object: Name = Field(default=None, description="To whom.")
+    time: Time = Field(default=None, description="When.")
+    start: Time = Field(default=None, description="When it began, in a graph of intervals.")
+    end: Time = Field(default=None, description="When it ended, in a graph of intervals.")
+
+    def slots(self) -> GivenSlots:
+        """Return the slots that are given."""
+        return given_slots(self)
+
+
+class CompleteIn(QuestionIn):
+    """A question and the number of answers wanted."""
+
+    top: int = Field(default=10, ge=1, le=MOST_ANSWERS, description="How many answers.")
+    already_known: AlreadyKnown = "mark"
+
+
+class CompareIn(CompleteIn):
+    """A question to two runs."""
+
+    left: RunName
+    right: RunName
+
+
+class BatchIn(RequestBody):
+    """Many questions at once."""
+
+    questions: list[QuestionIn] = Field(min_length=1, max_length=MOST_QUESTIONS)
+    top: int = Field(default=10, ge=1, le=MOST_ANSWERS, description="How many answers to each.")
+    already_known: AlreadyKnown = "mark"
+
+
+async def checked(
+    backend: Backend, run: ServedRun, asked: QuestionType, check: Callable[[ServedRun, QuestionType], Result]
+) -> Result:
+    """Return what a check returns: made here if it takes a few lookups, otherwise by the lane of the graphs."""
+    if knows_names(run, asked) and getattr(asked, "competitor", None) is None:
+        return check(run, asked)
+    return await backend.look_up("names", check, run, asked)
+
+
+def knows_names(run: ServedRun, asked: QuestionIn) -> bool:
+    """Return whether the run knows every name in a question, so that none has to be suggested."""
+    return all(name is None or name in run.graph.entities for name in (asked.subject, asked.object)) and (
+        asked.predicate is None or asked.predicate in run.graph.predicates
+    )
+
+
+def check_question(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> Slot:
+    """Return the open slot of a question that can be answered; any other question is a problem."""
+    slot = target(asked.slots())
+    check_names(run, asked, suggest)
+    run.check(asked.slots())
+    return slot
+
+
+def check_questions(run: ServedRun, questions: list[QuestionIn]) -> list[Slot | Problem]:
+    """Return the open slot of each question, or what is wrong with it; names are suggested for the first ones."""
+    found: list[Slot | Problem] = []
+    left = SUGGESTIONS_IN_BATCH
+    for question in questions:
+        try:
+            found.append(check_question(run, question, left > 0))
+        except QuestionError as error:
+            found.append(unanswerable(error))
+        except Problem as problem:
+            found.append(problem)
+        left -= not knows_names(run, question)
+    return found
+
+
+def check_names(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> None:
+    """Raise a problem if a name in a question is unknown."""
+    for name in (asked.subject, asked.object):
+        if name is not None:
+            run.history.entity(name, suggest)
+    if asked.predicate is not None:
+        run.history.predicate(asked.predicate, suggest)
