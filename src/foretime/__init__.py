@@ -15,10 +15,27 @@ if TYPE_CHECKING:
     from foretime.api import load, train
     from foretime.data.graph import Graph
     from foretime.errors import ForetimeError
+    from foretime.experiments.bench.results import BenchResults, add_to_benchmark, benchmark_status, run_benchmark
+    from foretime.experiments.tuning import TuneResults, tune
     from foretime.inference.explainer import Explainer, Explanation
     from foretime.inference.predictor import Answer, Predictor
 
-__all__ = ["Answer", "Explainer", "Explanation", "ForetimeError", "Graph", "Predictor", "load", "train"]
+__all__ = [
+    "Answer",
+    "BenchResults",
+    "Explainer",
+    "Explanation",
+    "ForetimeError",
+    "Graph",
+    "Predictor",
+    "TuneResults",
+    "add_to_benchmark",
+    "benchmark_status",
+    "load",
+    "run_benchmark",
+    "train",
+    "tune",
+]
 
 _HOMES = {
     "Answer": "foretime.inference.predictor",
@@ -27,6 +44,12 @@ _HOMES = {
     "Explanation": "foretime.inference.explainer",
     "ForetimeError": "foretime.errors",
     "Predictor": "foretime.inference.predictor",
+    "BenchResults": "foretime.experiments.bench.results",
+    "add_to_benchmark": "foretime.experiments.bench.results",
+    "benchmark_status": "foretime.experiments.bench.results",
+    "run_benchmark": "foretime.experiments.bench.results",
+    "TuneResults": "foretime.experiments.tuning",
+    "tune": "foretime.experiments.tuning",
     "load": "foretime.api",
     "train": "foretime.api",
 }

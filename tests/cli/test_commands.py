@@ -167,7 +167,7 @@ def test_the_table_of_a_report_fits_80_columns(monkeypatch):
 
     printed = StringIO()
     monkeypatch.setattr(tables, "console", Console(file=printed, width=80, highlight=False))
-    part = {"questions": 1_234_567, "mrr": 0.51234, "hits": {"1": 0.4, "3": 0.5, "10": 0.6}}
+    part = {"questions": 1_234_567, "mrr": 0.51234, "hits@1": 0.4, "hits@3": 0.5, "hits@10": 0.6}
     report = {"all": part, "mrr_interval": (0.5, 0.52), "calibration_error": {"object": 0.03}, "filter": "exact"}
     tables.print_reports({"valid": report, "test": report})
     assert "│ valid │ 1,234,567 │ 0.5123 │ 0.500–0.520 │ 0.400 │ 0.500 │ 0.600 │ 0.030 │" in printed.getvalue()

@@ -33,7 +33,7 @@ def test_figures_and_intervals_are_those_of_the_reports(pair, worse_run: Path, s
         assert getattr(found, side) == pytest.approx(report["all"]["mrr"])
         assert getattr(found, f"{side}_interval") == pytest.approx(report["mrr_interval"])
         for k in ("1", "3", "10"):
-            assert getattr(result.metrics[f"hits@{k}"], side) == pytest.approx(report["all"]["hits"][k])
+            assert getattr(result.metrics[f"hits@{k}"], side) == pytest.approx(report["all"][f"hits@{k}"])
         for direction in ("objects", "subjects"):
             assert getattr(result.directions[direction].mrr, side) == pytest.approx(report[direction]["mrr"])
         for name, group in result.predicates.items():

@@ -10,7 +10,6 @@ from typer.core import TyperGroup
 
 from foretime import __version__
 from foretime.cli.bench import bench_app
-from foretime.cli.bench_audit import audit
 from foretime.cli.compare import compare
 from foretime.cli.data import data_app
 from foretime.cli.data_sources import get, world
@@ -25,7 +24,6 @@ from foretime.cli.serve import serve
 from foretime.cli.train import train
 from foretime.cli.tune import tune
 from foretime.errors import ForetimeError, Interrupted
-from foretime.runs.caller import tell_fault
 
 STOPPED = 130
 """The exit code of what Ctrl-C has stopped, as shells have it."""
@@ -67,7 +65,6 @@ rules_app.command()(check)
 rules_app.command()(example)
 rules_app.command("import")(import_)
 app.add_typer(rules_app, name="rules")
-bench_app.command()(audit)
 app.add_typer(bench_app, name="bench")
 
 
@@ -102,12 +99,8 @@ def main() -> None:
         # a full disk, a folder that may not be written
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
-    except Exception as error:
-        tell_fault(f"{type(error).__name__}: {error}")
-        raise
 
 
 def _fail(text: str) -> NoReturn:
-    tell_fault(text)
     typer.echo(f"error: {text}", err=True)
     sys.exit(2)

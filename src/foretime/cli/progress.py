@@ -11,7 +11,6 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from foretime.cli.tables import error_console as console
-from foretime.runs.caller import caller_is_gone
 from foretime.training.callbacks import Callback, Plan
 
 STANDARD_ERROR = 2
@@ -101,8 +100,8 @@ class TerminalProgress(Callback):
         self._handlers.clear()
 
     def stop_wanted(self) -> bool:
-        """Whether a signal has come, or who has started this training is gone."""
-        return self._stop or caller_is_gone()
+        """Whether a signal has come."""
+        return self._stop
 
     def _on_signal(self, number: int, _frame: object) -> None:
         if self._stop:

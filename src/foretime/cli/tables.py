@@ -32,7 +32,7 @@ def print_reports(reports: dict[str, dict[str, Any]]) -> None:
             f"{report['all']['questions']:,}",
             f"{report['all']['mrr']:.4f}",
             f"{low:.3f}–{high:.3f}",
-            *(f"{report['all']['hits'][k]:.3f}" for k in ("1", "3", "10")),
+            *(f"{report['all'][f'hits@{k}']:.3f}" for k in (1, 3, 10)),
             f"{errors['object']:.3f}" if errors else "",
         )
     console.print(table)
@@ -64,7 +64,7 @@ def print_details(report: dict[str, Any], predicates: int) -> None:
 def _print_metrics(title: str, rows: dict[str, dict[str, Any]]) -> None:
     table = Table(title, "questions", "MRR", "H@1", "H@3", "H@10")
     for name, metrics in rows.items():
-        hits = (f"{metrics['hits'][k]:.4f}" for k in ("1", "3", "10"))
+        hits = (f"{metrics[f'hits@{k}']:.4f}" for k in (1, 3, 10))
         table.add_row(escape(name), f"{metrics['questions']:,}", f"{metrics['mrr']:.4f}", *hits)
     console.print(table)
 

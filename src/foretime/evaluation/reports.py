@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,10 @@ class Metrics:
             return cls(0, 0.0, {str(k): 0.0 for k in HITS})
         return cls(len(ranks), float(np.mean(1.0 / ranks)), {str(k): float(np.mean(ranks <= k)) for k in HITS})
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: `{"questions": 3, "mrr": 0.58, "hits@1": 0.33, …}`."""
+        return {"questions": self.questions, "mrr": self.mrr, **{f"hits@{k}": hits for k, hits in self.hits.items()}}
+
 
 @dataclass(frozen=True)
 class Report:
@@ -53,7 +57,13 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON."""
-        return asdict(self)
+        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: own.to_dict() for name, own in value.items()}
+    return value.to_dict() if isinstance(value, Metrics) else value
 
 
 def known_answers(graph: Graph, filter_name: FilterName) -> KnownAnswers:

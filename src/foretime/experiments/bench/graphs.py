@@ -1,4 +1,4 @@
-"""Which graph a run has learned, and which one its list means: a name alone does not tell."""
+"""Which graph a run was trained on, and which one its list means: a name alone does not tell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foretime.runs.folder import RunFolder
 
 
 def fingerprint_in(run: RunFolder) -> str | None:
-    """Return that of a run's graph, if it has begun and can be read."""
+    """Return the fingerprint of the graph of a run, if it has begun and can be read."""
     try:
         return run.graph().fingerprint() if run.config_file.exists() else None
     except ForetimeError:
@@ -19,14 +19,14 @@ def fingerprint_in(run: RunFolder) -> str | None:
 
 
 def is_another(known: str | None, data: DataConfig) -> bool:
-    """Return whether a known fingerprint is not that of the graph that a section `data` names, as far as both tell."""
+    """Return whether a known fingerprint differs from that of the graph that `[data]` names, if both are known."""
     found = _fingerprint(data.model_dump_json()) if known else None
     return found is not None and found != known
 
 
 @cache
 def _fingerprint(data: str) -> str | None:
-    """Return that of the graph of a section; nothing if it cannot be read, which training will tell."""
+    """Return the fingerprint of the graph of a section, or None if it cannot be read: training will say why."""
     section = DataConfig.model_validate_json(data)
     try:
         return read_graph(section.path, section).fingerprint()

@@ -1,4 +1,4 @@
-"""A run of a list whose epochs were raised: it goes on where the shorter one ended."""
+"""A run of a list whose epochs were raised continues where the shorter one ended."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import shutil
 
 from foretime.config import override
 from foretime.errors import ForetimeError
-from foretime.experiments.bench.declared import BenchList, Planned
 from foretime.experiments.bench.graphs import fingerprint_in, is_another
+from foretime.experiments.bench.lists import BenchList, PlannedRun
 from foretime.experiments.bench.process import is_held
 from foretime.runs.continuing import continue_run
 from foretime.runs.fingerprint import config_hash
 from foretime.runs.folder import RunFolder
 
 
-def begin_with_shorter(bench: BenchList, planned: Planned) -> None:
-    """Put a copy of a run that differs by nothing but its smaller number of epochs in the place of the planned run.
+def begin_with_shorter(bench: BenchList, planned: PlannedRun) -> None:
+    """Begin a planned run as a copy of the longest one that differs only by its smaller number of epochs.
 
-    The longest one is taken. If there is none that can go on, nothing is done, and the planned run begins anew.
+    Where no such run can be continued nothing is done, and the planned run is trained from the beginning.
     """
     folder, epochs = bench.folder(planned), planned.config.training.epochs
     shorter = [run for run in _runs(bench, planned) if run.config().training.epochs < epochs]
@@ -28,16 +28,16 @@ def begin_with_shorter(bench: BenchList, planned: Planned) -> None:
             with run.held():
                 shutil.copytree(run.path, copy)
             continue_run(copy, epochs)
-        except ForetimeError:  # out of patience, with a second stage, or somebody trains in it
+        except ForetimeError:  # out of patience, with a re-ranker, or being trained
             shutil.rmtree(copy, ignore_errors=True)
             continue
-        shutil.rmtree(folder, ignore_errors=True)  # at most what a call has left that could not begin
+        shutil.rmtree(folder, ignore_errors=True)  # at most what a failed call has left
         copy.rename(folder)
         return
 
 
-def _runs(bench: BenchList, planned: Planned) -> list[RunFolder]:
-    """Return the runs of the same name that nobody trains now and that would be the planned one with its epochs."""
+def _runs(bench: BenchList, planned: PlannedRun) -> list[RunFolder]:
+    """Return the runs of the same name that no process trains and that would be the planned one with its epochs."""
     found = []
     for file in bench.folder(planned).parent.glob(f"{planned.name}-*/config.toml"):
         run = RunFolder(file.parent)
