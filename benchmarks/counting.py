@@ -1,6 +1,6 @@
 """What counting alone reaches on valid: a model without time has no excuse to stay below it.
 
-    python benchmarks/counting.py icews14 wikidata12k
+    python -m benchmarks.counting icews14 wikidata12k
 
 A candidate o of (s, p, ?, t) is scored by how often train has (s, p, o) at any time; where that is equal, by how often it
 has s and o under any predicate; and then by how often it has o under p. Nothing is learned, and time is not looked at.
@@ -9,7 +9,6 @@ has s and o under any predicate; and then by how often it has o under p. Nothing
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -59,8 +58,8 @@ def main() -> None:
         counts, predicates = Counts(graph), len(graph.predicates)
         ranks = rank(counts.score, questions_of(graph.valid, predicates), known_answers(graph, "exact")).realistic
         found = Metrics.of(ranks)
-        write_json(RESULTS / f"counting_{graph.name}.json", asdict(found))
-        print(f"{graph.name}: {found.questions:,} questions, MRR {found.mrr:.4f}, hits {found.hits}")
+        write_json(RESULTS / f"counting_{graph.name}.json", found.to_dict())
+        print(f"{graph.name}: {found.questions:,} questions, MRR {found.mrr:.4f}")
 
 
 if __name__ == "__main__":

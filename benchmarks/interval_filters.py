@@ -1,13 +1,12 @@
 """One run on a graph of intervals, its test split ranked under the three named filters.
 
-python benchmarks/interval_filters.py runs/wikidata12k-lcge --out benchmarks/results/interval_filters.json
+python -m benchmarks.interval_filters runs/wikidata12k-lcge --out benchmarks/results/interval_filters.json
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from foretime.evaluation import evaluate, model_scorer
@@ -23,7 +22,7 @@ def main() -> None:
     arguments = parser.parse_args()
     predictor = Predictor.open(arguments.run)
     scorer, graph = model_scorer(predictor.model), predictor.graph
-    filters = {name: asdict(evaluate(scorer, graph, "test", name).all) for name in ("exact", "valid-at", "points")}
+    filters = {name: evaluate(scorer, graph, "test", name).all.to_dict() for name in ("exact", "valid-at", "points")}
     result = {"run": arguments.run.name, "data": graph.name, "filters": filters}
     print(json.dumps(result, indent=2))
     if arguments.out:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from foretime.config import Config, override, read_config
@@ -30,7 +31,7 @@ class Renamed(NamedTuple):
     section: str
     key: str
     old: str
-    values: dict[str, str] = {}
+    values: Mapping[str, str] = MappingProxyType({})
 
 
 SETTINGS = (

@@ -21,11 +21,11 @@ def audit_table(audit: dict[str, Any]) -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for count in audit["counts"].values():
-        hits = " | ".join(f"{count['hits'][k]:.3f}" for k in ("1", "3", "10"))
+        hits = " | ".join(f"{count[f'hits@{k}']:.3f}" for k in (1, 3, 10))
         lines.append(f"| {count['about']} | {count['mrr']:.4f} | {hits} | {count['firsts']:.1f} |")
     printed = audit["printed"]
     if printed:
-        hits = " | ".join(f"{printed[f'hits@{k}']:.3f}" for k in ("1", "3", "10"))
+        hits = " | ".join(f"{printed[f'hits@{k}']:.3f}" for k in (1, 3, 10))
         lines.append(f"| printed in the paper | {printed['mrr']:.3f} | {hits} | |")
     return "\n".join(lines)
 
@@ -37,7 +37,7 @@ def put_between_marks(page: Path, audit: dict[str, Any]) -> None:
 
 
 def around_marks(page: Path) -> tuple[str, str]:
-    """Return what a page has before and behind the place of the table; a page without one is a `DataError`."""
+    """Return what a page has before and after the place of the table; a page without one is a `DataError`."""
     if not page.is_file():
         raise DataError(f"{page}: no such page; name one that has a place for the table")
     try:
