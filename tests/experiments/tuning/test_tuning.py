@@ -30,7 +30,7 @@ from foretime.training.callbacks import Callback
 from foretime.training.settings import changed_config, complete_config
 from foretime.training.trainer import Trainer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RANGES = "model.rank = { choices = [4, 6] }\npenalties.event_n3 = { low = 0.001, high = 0.1, log = true }\n"
 
 
