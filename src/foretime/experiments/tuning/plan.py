@@ -165,9 +165,7 @@ def _check_unseen(path: Path, base: Config) -> None:
     for name, splits in (("rules.splits", base.rules.splits), ("evidence.splits", base.evidence.splits)):
         seen = [split for split in splits if split != "train"]
         if seen:
-            raise ConfigError(
-                f"{path}: {name} has {seen[0]}, by which trials are compared; leave train alone there"
-            )
+            raise ConfigError(f"{path}: {name} has {seen[0]}, by which trials are compared; leave train alone there")
 
 
 def _check_range(place: str, base: Config, key: str, own: RangeSection) -> None:

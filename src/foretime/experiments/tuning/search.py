@@ -66,10 +66,11 @@ class TuneResults:
 
     def table(self, top: int | None = None) -> Table:
         """Return one row for each trial, or for the best ones, with a column for each setting that is tuned."""
-        rows = [{**asdict(own), **own.settings} for own in self.trials[:top]]
-        for row in rows:
-            row["note"] = row.pop("note")  # long, so it comes last
-            row.pop("settings")
+        names = ("trial", "state", "valid_mrr", "epochs", "seconds")
+        rows = [
+            {name: getattr(own, name) for name in names} | own.settings | {"note": own.note}
+            for own in self.trials[:top]
+        ]
         tuned = {key for row in rows for key, value in row.items() if "." in key and isinstance(value, float)}
         return Table.of(rows, formats={"valid_mrr": ".4f", "seconds": ".0f"} | dict.fromkeys(tuned, ".4g"))
 
