@@ -22,8 +22,8 @@ from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
 
 State = Literal["done", "over budget", "training", "to resume", "failed", "changed", "another graph", "to do"]
-"""`changed`: the result is of another configuration. `to resume`: begun and not finished. `training`: another process is
-at it. `another graph`: what is there was trained on another graph of the same name."""
+"""`changed`: the result is of another configuration. `to resume`: begun and not finished. `training`: another process
+trains it. `another graph`: what is there was trained on another graph of the same name."""
 SKIPPED = ("done", "over budget", "another graph")
 Report = Callable[[str], None]
 

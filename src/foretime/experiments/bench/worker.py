@@ -28,15 +28,17 @@ class WorkerCallback(Callback):
     """Reports epochs and steps; stops after a SIGTERM, at once after a second one, or when the parent is gone."""
 
     def __init__(self, parent: int) -> None:
-        self._parent, self._stop = parent, False
+        self._parent, self._stop, self._training = parent, False, False
         self._handler: Any = signal.SIG_DFL
 
     def begin(self, plan: Plan) -> None:
         """Catch SIGTERM: outside of training there is no state to save."""
+        self._training = True
         self._handler = signal.signal(signal.SIGTERM, self._on_signal)
 
     def end(self) -> None:
         """Give the signal back."""
+        self._training = False
         signal.signal(signal.SIGTERM, self._handler)
 
     def epoch(self, record: dict[str, Any]) -> None:
@@ -47,8 +49,9 @@ class WorkerCallback(Callback):
         tell(text="  ".join([f"{job}epoch {record['epoch']:>3}", *losses, f"{record['seconds']:.0f} s", *mrr]))
 
     def announce(self, text: str) -> None:
-        """Report what begins."""
-        tell(text=f"{text} …")
+        """Report what begins after training; within it, epochs say enough."""
+        if not self._training:
+            tell(text=f"{text} …")
 
     def stop_wanted(self) -> bool:
         """Whether a signal has come or the parent is gone."""
