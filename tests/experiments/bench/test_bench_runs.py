@@ -21,13 +21,14 @@ from foretime.errors import ConfigError, DataError
 from foretime.experiments.bench import process, running, worker
 from foretime.experiments.bench.lists import BenchList, read_list
 from foretime.experiments.bench.process import is_held, only_here
-from foretime.experiments.bench.provenance import provenance, provenance_of
+from foretime.experiments.bench.provenance import Provenance, provenance_of
 from foretime.experiments.bench.results import benchmark_status, run_benchmark
 from foretime.experiments.bench.rows import Ending, read_rows, write_row
 from foretime.experiments.bench.running import run_list, standings
 from foretime.runs.finish import progress_of
 from foretime.runs.folder import RunFolder
 
+MADE = Provenance("c" * 40, "a processor")
 TWO = """
 [[run]]
 config = "small.toml"
@@ -391,7 +392,7 @@ def test_a_finished_run_whose_files_cannot_be_read_has_failed(finished, tmp_path
     for name, content in (("report-after-old.json", "{}"), ("trace.jsonl", "nonsense\n"), ("config.toml", "a = 1")):
         copy = Path(shutil.copytree(finished[0].folder(planned), tmp_path / name))
         (copy / name).write_text(content, encoding="utf-8")
-        row = running._result(planned, copy, Ending("finished", 3.0), provenance())
+        row = running._result(planned, copy, Ending("finished", 3.0), MADE)
         assert (row["status"], row["test"]) == ("failed", None)
         assert name in row["note"]
         write_row(tmp_path / "results.jsonl", row)
@@ -402,7 +403,7 @@ def test_a_finished_run_whose_files_cannot_be_read_has_failed(finished, tmp_path
 def test_a_graph_of_any_name_gives_a_line_that_can_be_read(finished, tmp_path: Path, path: str, name: str | None):
     planned = finished[0].planned[1]
     config = override(planned.config, {"data.path": path})
-    row = running._result(replace(planned, config=config), tmp_path / "none", Ending("failed", 1.0), provenance())
+    row = running._result(replace(planned, config=config), tmp_path / "none", Ending("failed", 1.0), MADE)
     write_row(tmp_path / "results.jsonl", row)
     assert read_rows(tmp_path / "results.jsonl")[0]["data"] == (name or Path("..").resolve().name)
     with pytest.raises(DataError, match=r"small-7 would be no result of foretime bench .*; not written"):
@@ -427,7 +428,7 @@ def test_a_run_with_a_damaged_file_has_failed_and_stops_nothing(finished, tmp_pa
     copy = Path(shutil.copytree(bench.folder(planned), tmp_path / "copy"))
     (copy / "report.json").unlink()
     (copy / file).write_bytes(b"half")
-    row = running._result(planned, copy, Ending("failed", 3.0, "exit code 2"), provenance())
+    row = running._result(planned, copy, Ending("failed", 3.0, "exit code 2"), MADE)
     assert (row["name"], row["status"], row["note"], row["test"]) == ("small-7", "failed", "exit code 2", None)
     assert running.summary(row).endswith(", 3 s (exit code 2)")
 

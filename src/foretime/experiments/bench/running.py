@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from foretime.errors import ConfigError, ForetimeError, Interrupted
-from foretime.experiments.bench.graphs import fingerprint_in, is_another
+from foretime.experiments.bench.existing import begin_with_shorter, fingerprint_in, is_another
 from foretime.experiments.bench.lists import BenchList, PlannedRun
-from foretime.experiments.bench.longer import begin_with_shorter
 from foretime.experiments.bench.process import is_held, only_here, train_in_process
 from foretime.experiments.bench.provenance import Provenance, provenance_of
 from foretime.experiments.bench.rows import Ending, Row, data_settings, graph_name, read_rows, row_of, write_row
@@ -25,7 +24,7 @@ State = Literal["done", "over budget", "training", "to resume", "failed", "chang
 """`changed`: the result is of another configuration. `to resume`: begun and not finished. `training`: another process
 trains it. `another graph`: what is there was trained on another graph of the same name."""
 SKIPPED = ("done", "over budget", "another graph")
-Report = Callable[[str], None]
+ReportLine: TypeAlias = Callable[[str], None]
 
 
 class Standing(NamedTuple):
@@ -78,7 +77,7 @@ def _is_of_another_graph(bench: BenchList, planned: PlannedRun, row: Row | None)
     return is_another(known, planned.config.data)
 
 
-def run_list(bench: BenchList, report: Report = lambda text: None) -> list[Row]:
+def run_list(bench: BenchList, report: ReportLine = lambda text: None) -> list[Row]:
     """Do what is left of a list within its budget, and return the results of this call.
 
     What another process is training is skipped: two calls share the runs of one list.
@@ -134,7 +133,7 @@ def _current(bench: BenchList, planned: PlannedRun) -> Standing:
     return _standing(bench, planned, {row["name"]: row for row in read_rows(bench.results)}.get(planned.name))
 
 
-def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float, report: Report) -> tuple[Ending, Row]:
+def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float, report: ReportLine) -> tuple[Ending, Row]:
     """Train one run and write its result; return how the training ended, and the result."""
     planned, folder = standing.planned, bench.folder(standing.planned)
     if not RunFolder(folder).config_file.exists():

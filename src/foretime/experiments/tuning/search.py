@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from foretime.config import config_text
 from foretime.data.graph import Graph, read_graph
@@ -27,7 +27,7 @@ STATES = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed"}
 """What Optuna's states of a trial that is over are called here."""
 TRIES = 5
 """How often settings at which the process crashes are tried at most."""
-Report = Callable[[str], None]
+ReportLine: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def tune(
     trials: int | None = None,
     seconds: float = 0.0,
     callback: Callback | None = None,
-    report: Report | None = None,
+    report: ReportLine | None = None,
 ) -> TuneResults:
     """Choose settings from declared ranges by the MRR on valid, and return all trials, the best first.
 
@@ -152,7 +152,7 @@ def _check_installed() -> None:
 class _Search:
     """A search in a folder that this process holds."""
 
-    def __init__(self, plan: TunePlan, graph: Graph, folder: Path, callback: Callback, report: Report) -> None:
+    def __init__(self, plan: TunePlan, graph: Graph, folder: Path, callback: Callback, report: ReportLine) -> None:
         self._plan, self._folder, self._callback, self._report = plan, folder, callback, report
         self._study = open_study(plan, graph, folder)
         self._trainer = TrialTrainer(graph, folder / "trials")
