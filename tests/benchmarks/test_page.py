@@ -179,7 +179,7 @@ def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
     assert line.values("mrr") == [0.6]
     assert "seeds" not in differences(line)
     assert "filter" not in differences(line)
-    for changes, told in (
+    for changes, reported in (
         ({"filter": "points"}, "filter `points`"),
         ({"boundary_relations": "shared"}, "filter `exact`"),
         (
@@ -196,7 +196,7 @@ def test_a_seed_counts_once_and_a_line_tells_filter_and_patience():
         ({"candidates": 2000}, "softmax over 2000 entities and the answers of the step"),
     ):
         (line,) = lines_of([result("a-0", 0.4, **changes)])
-        assert told in differences(line)
+        assert reported in differences(line)
 
 
 def test_an_ensemble_is_no_plain_model():

@@ -45,21 +45,21 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trains in this process, where it does not matter that a training has one of its own."""
 
     def train(config: Config, folder: Path, lock: int, seconds: float, report: Callable[[str], None]) -> Ending:
-        told: list[str] = []
-        monkeypatch.setattr(worker, "tell", lambda **content: told.extend(content.values()))
+        reported: list[str] = []
+        monkeypatch.setattr(worker, "send", lambda **content: reported.extend(content.values()))
         code = worker.work(folder, os.getppid(), *map(Path, process._words(config, folder)[2:]))
-        return Ending("finished", 0.5) if code == 0 else Ending("failed", 0.5, told[-1])
+        return Ending("finished", 0.5) if code == 0 else Ending("failed", 0.5, reported[-1])
 
     monkeypatch.setattr(running, "train_in_process", train)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[BenchList, list[str]]:
-    """A list that was run, a run that cannot work in it, and what was told."""
+    """A list that was run, a run that cannot work in it, and what was reported."""
     folder = tmp_path_factory.mktemp("bench")
-    bench, told = read_list(write_list(folder, TWO.format(folder=folder))), []
-    run_list(bench, told.append)
-    return bench, told
+    bench, reported = read_list(write_list(folder, TWO.format(folder=folder))), []
+    run_list(bench, reported.append)
+    return bench, reported
 
 
 def test_a_result_has_everything_that_a_table_needs(finished):
@@ -84,23 +84,23 @@ def test_a_result_has_everything_that_a_table_needs(finished):
 
 
 def test_a_run_that_fails_is_noted_and_the_others_are_trained(finished):
-    bench, told = finished
+    bench, reported = finished
     broken = read_rows(bench.results)[0]
     missing = bench.path.parent / "no-such-graph.tsv"
     assert (broken["status"], broken["test"]) == ("failed", None)
     assert broken["note"].startswith(f"{missing}: ")  # what the training itself has said
     assert [standing.state for standing in standings(bench)] == ["failed", "done"]
-    assert "1 of 2: broken-0: failed, " in told[1]
-    assert any(line.startswith("epoch   2  event_loss") or line.startswith("epoch   2  loss") for line in told)
-    assert "ranking test …" in told
+    assert "1 of 2: broken-0: failed, " in reported[1]
+    assert any(line.startswith("epoch   2  event_loss") or line.startswith("epoch   2  loss") for line in reported)
+    assert "ranking test …" in reported
 
 
 def test_what_is_done_is_skipped_and_another_configuration_is_not(finished, tmp_path: Path):
     bench, _ = finished
     before = {path: path.stat().st_mtime_ns for path in bench.runs.rglob("*")}
-    told: list[str] = []
-    assert run_list(replace(bench, planned=bench.planned[1:]), told.append) == []
-    assert told == ["1 of 1: small-7: done, skipped"]
+    reported: list[str] = []
+    assert run_list(replace(bench, planned=bench.planned[1:]), reported.append) == []
+    assert reported == ["1 of 1: small-7: done, skipped"]
     assert {path: path.stat().st_mtime_ns for path in bench.runs.rglob("*")} == before
     changed = replace(bench, planned=(replace(bench.planned[1], hash="0" * 16),))
     assert [standing.state for standing in standings(changed)] == ["changed"]
@@ -210,7 +210,7 @@ def test_an_attempt_beside_a_finished_result_stands_as_it_was_left(
 
 
 @pytest.mark.parametrize(
-    ("budget", "told"),
+    ("budget", "reported"),
     [
         ('results = "{folder}/small.toml/x.jsonl"', "results: cannot write in .*small.toml: .*; name another place in"),
         (
@@ -220,12 +220,12 @@ def test_an_attempt_beside_a_finished_result_stands_as_it_was_left(
         ('results = "{folder}"', "results = .*: is a folder; name a file in it"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_told_before_anything_is_trained(tmp_path: Path, budget: str, told: str):
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_trained(tmp_path: Path, budget: str, reported: str):
     path = write_list(tmp_path, '[[run]]\nconfig = "small.toml"')
     key, value = budget.format(folder=tmp_path).split(" = ")
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(key)]
     path.write_text("\n".join([lines[0], f"{key} = {value}", *lines[1:]]), encoding="utf-8")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=reported):
         run_list(read_list(path))
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
 
@@ -271,10 +271,10 @@ def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp
     (tmp_path / "events.tsv").write_text("a\tsees\tb\t2021-01-01\nb\tsees\ta\t2021-01-02\n", encoding="utf-8")
     moved = override(planned.config, {"data.path": str(tmp_path / "events.tsv")})
     other = replace(bench, results=tmp_path / "results.jsonl", planned=(replace(planned, config=moved),))
-    told: list[str] = []
+    reported: list[str] = []
     before = other.results.read_bytes()
-    assert run_list(other, told.append) == []
-    assert told[0].startswith(
+    assert run_list(other, reported.append) == []
+    assert reported[0].startswith(
         "1 of 1: small-7: another graph, skipped: what is there was trained on another graph of this name; "
     )
     assert other.results.read_bytes() == before
@@ -329,10 +329,10 @@ def test_the_command_prints_a_table_and_a_failed_run_is_an_exit_code(finished, t
 
 def test_a_call_that_is_out_of_time_begins_nothing(tmp_path: Path):
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', budget="seconds_in_all = 0.0001"))
-    told: list[str] = []
+    reported: list[str] = []
     time.sleep(0.001)
-    assert run_list(replace(bench, seconds_in_all=1e-9), told.append) == []
-    assert told == ["1 of 1: small-0: the 1e-09 seconds in all are over; call again to resume"]
+    assert run_list(replace(bench, seconds_in_all=1e-9), reported.append) == []
+    assert reported == ["1 of 1: small-0: the 1e-09 seconds in all are over; call again to resume"]
 
 
 @pytest.mark.parametrize(("threads", "set_before", "numba"), [(1, None, "1"), (0, None, None), (2, "1", "1")])
@@ -348,22 +348,22 @@ def test_rules_and_evidence_have_the_threads_of_the_run(
 
 
 def test_what_another_process_trains_is_skipped(tmp_path: Path):
-    bench, told = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"')), []
+    bench, reported = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"')), []
     with only_here(bench.folder(bench.planned[0])) as lock:
         assert lock is not None
         assert [standing.state for standing in standings(bench)] == ["training"]
-        assert run_list(bench, told.append) == []
-    assert told == ["1 of 1: small-0: another process trains it, skipped"]
+        assert run_list(bench, reported.append) == []
+    assert reported == ["1 of 1: small-0: another process trains it, skipped"]
     assert [standing.state for standing in standings(bench)] == ["to do"]
     assert not list(bench.runs.iterdir())  # the lock is removed
 
 
 def test_a_run_that_another_call_has_finished_meanwhile_is_not_begun(finished, monkeypatch: pytest.MonkeyPatch):
-    bench, told = replace(finished[0], planned=finished[0].planned[1:]), []
+    bench, reported = replace(finished[0], planned=finished[0].planned[1:]), []
     rows = iter([[], read_rows(bench.results)])
     monkeypatch.setattr(running, "read_rows", lambda path: next(rows))
-    assert run_list(bench, told.append) == []
-    assert told == ["1 of 1: small-7: done, skipped"]
+    assert run_list(bench, reported.append) == []
+    assert reported == ["1 of 1: small-7: done, skipped"]
 
 
 def test_the_budget_counts_what_a_killed_call_has_spent(finished, tmp_path: Path):
@@ -415,9 +415,9 @@ def test_a_run_that_somebody_trains_by_hand_is_training(finished, tmp_path: Path
     folder = RunFolder(bench.folder(bench.planned[0]))
     with folder.held():
         assert [standing.state for standing in standings(bench)] == ["training"]
-        told: list[str] = []
-        assert run_list(bench, told.append) == []
-    assert told == ["1 of 1: small-7: another process trains it, skipped"]
+        reported: list[str] = []
+        assert run_list(bench, reported.append) == []
+    assert reported == ["1 of 1: small-7: another process trains it, skipped"]
     assert [standing.state for standing in standings(bench)] == ["to resume"]
 
 

@@ -64,12 +64,12 @@ def test_a_line_of_another_shape_is_named_with_its_place(tmp_path: Path, changes
 
 
 def test_a_result_tells_what_else_was_ranked_on_test_in_its_place(tmp_path: Path):
-    path, told = tmp_path / "results.jsonl", []
+    path, earlier = tmp_path / "results.jsonl", []
     for config_hash, tested in (("a", True), ("b", True), ("b", True), ("c", False), ("d", True), ("a", True)):
         row = result("run-0", 0.5, config_hash=config_hash, **({} if tested else {"test": None, "status": "failed"}))
         write_row(path, row)
-        told.append(read_rows(path)[0].get("earlier", []))
-    assert told == [[], ["a"], ["a"], ["a"], ["a", "b"], ["b", "d"]]
+        earlier.append(read_rows(path)[0].get("earlier", []))
+    assert earlier == [[], ["a"], ["a"], ["a"], ["a", "b"], ["b", "d"]]
     write_row(path, result("run-0", 0.6, config_hash="e", epochs=40, tested_before=[30], earlier=["a"]))  # it went on
     assert read_rows(path)[0]["earlier"] == ["b", "d", "a"]
     write_row(path, result("run-0", 0.6, config_hash="f"))

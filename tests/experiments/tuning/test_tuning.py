@@ -102,34 +102,34 @@ def test_trials_are_a_table_and_go_where_the_plan_says(
 
 
 def test_an_interrupted_trial_is_proposed_again_and_resumed(tuned, small_graph: Graph, tmp_path: Path):
-    plan, told = tuned(settings="trials = 2", **{"training.epochs": 4}), []
+    plan, reported = tuned(settings="trials = 2", **{"training.epochs": 4}), []
     with pytest.raises(Interrupted, match=r"stopped; resume with foretime tune .*tune\.toml --out .*out"):
-        tune(plan, graph=small_graph, folder=tmp_path / "out", callback=StopAfter(25), report=told.append)
+        tune(plan, graph=small_graph, folder=tmp_path / "out", callback=StopAfter(25), report=reported.append)
     (folder,) = (tmp_path / "out" / "trials").iterdir()
     before = RunFolder(folder).trace()
     assert 0 < len(before) < 4
-    found = tune(plan, graph=small_graph, folder=tmp_path / "out", report=told.append)
+    found = tune(plan, graph=small_graph, folder=tmp_path / "out", report=reported.append)
     assert len(found) == 2
-    first = told[0].partition(": ")[2]
-    assert told[1].partition(": ")[2] == first  # the same settings
+    first = reported[0].partition(": ")[2]
+    assert reported[1].partition(": ")[2] == first  # the same settings
     assert RunFolder(folder).trace()[: len(before)] == before
     assert tune(plan, graph=small_graph, folder=tmp_path / "out") == found  # nothing is left to do
 
 
 def test_a_trial_that_is_stopped_again_and_again_is_proposed_each_time(tuned, small_graph: Graph, tmp_path: Path):
-    plan, told = tuned(settings="trials = 1"), []
+    plan, reported = tuned(settings="trials = 1"), []
     for _ in range(TRIES + 3):
         with pytest.raises(Interrupted):
-            tune(plan, graph=small_graph, folder=tmp_path / "out", callback=StopAfter(1), report=told.append)
-    found = tune(plan, graph=small_graph, folder=tmp_path / "out", report=told.append)
-    assert len({line.partition(": ")[2] for line in told[:-1]}) == 1  # the same settings
+            tune(plan, graph=small_graph, folder=tmp_path / "out", callback=StopAfter(1), report=reported.append)
+    found = tune(plan, graph=small_graph, folder=tmp_path / "out", report=reported.append)
+    assert len({line.partition(": ")[2] for line in reported[:-1]}) == 1  # the same settings
     assert [own.state for own in found] == ["finished"]
 
 
 def test_settings_at_which_the_process_crashes_again_and_again_are_told_and_left(
     tuned, small_graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    plan, told = tuned("model.rank = { choices = [4] }\n", "trials = 2"), []
+    plan, reported = tuned("model.rank = { choices = [4] }\n", "trials = 2"), []
     for _ in range(TRIES):
         with pytest.raises(Interrupted):  # a stop that was asked for is no crash
             tune(plan, graph=small_graph, folder=tmp_path / "out", callback=StopAfter(1))
@@ -137,9 +137,9 @@ def test_settings_at_which_the_process_crashes_again_and_again_are_told_and_left
         with pytest.raises(Killed):
             tune(plan, graph=small_graph, folder=tmp_path / "out")
         monkeypatch.undo()
-    found = tune(plan, graph=small_graph, folder=tmp_path / "out", report=told.append)
+    found = tune(plan, graph=small_graph, folder=tmp_path / "out", report=reported.append)
     assert [own.state for own in found] == ["failed", "failed"]
-    assert f"failed, the process has crashed or was killed {TRIES} times while it tried these settings" in told[1]
+    assert f"failed, the process has crashed or was killed {TRIES} times while it tried these settings" in reported[1]
     assert "not tried again; is there enough memory for them?" in (tmp_path / "out" / "trials.csv").read_text("utf-8")
     assert not list((tmp_path / "out").rglob("*.safetensors"))
 
@@ -157,15 +157,15 @@ def killed_after(act: Callable[..., Any]) -> Callable[..., Any]:
 def test_an_interrupted_trial_is_proposed_once_whenever_the_next_process_is_killed(
     tuned, small_graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str, killed: Any
 ):
-    plan, told = tuned(settings="trials = 2"), []
+    plan, reported = tuned(settings="trials = 2"), []
     with pytest.raises(Interrupted):
-        tune(plan, graph=small_graph, folder=tmp_path / "out", callback=StopAfter(1), report=told.append)
+        tune(plan, graph=small_graph, folder=tmp_path / "out", callback=StopAfter(1), report=reported.append)
     monkeypatch.setattr(Study, act, killed(getattr(Study, act)))
     with pytest.raises(Killed):
         tune(plan, graph=small_graph, folder=tmp_path / "out")
     monkeypatch.undo()
-    tune(plan, graph=small_graph, folder=tmp_path / "out", report=told.append)
-    begun = [line.partition(": ")[2] for line in told if "model.rank" in line]
+    tune(plan, graph=small_graph, folder=tmp_path / "out", report=reported.append)
+    begun = [line.partition(": ")[2] for line in reported if "model.rank" in line]
     assert begun[0] == begun[1] != begun[2]
     assert len(begun) == 3
 
@@ -239,7 +239,7 @@ def test_a_trial_that_is_over_is_trained_again_where_nobody_knows_of_it(
 
 
 @pytest.mark.parametrize("epoch", [1, 2])
-def test_an_epoch_that_no_checkpoint_has_is_trained_before_it_is_judged(
+def test_an_epoch_that_no_checkpoint_has_is_trained_again_before_pruning(
     small_graph: Graph, small_config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, epoch: int
 ):
     config = override(small_config, {"training.epochs": 4, "training.valid_every": 1})
@@ -313,14 +313,14 @@ def test_settings_that_fit_no_memory_or_are_wrong_together_are_noted(
 
 
 def test_settings_that_failed_are_not_trained_again(tuned, small_graph: Graph, tmp_path: Path, monkeypatch):
-    begun, train, told = [], TrialTrainer.train, []
+    begun, train, reported = [], TrialTrainer.train, []
     monkeypatch.setattr(TrialTrainer, "train", lambda self, *rest: begun.append(rest) or train(self, *rest))
     ranges = "training.learning_rate = { choices = [1e30] }\n"
-    found = tune(tuned(ranges, "trials = 2"), graph=small_graph, folder=tmp_path / "out", report=told.append)
+    found = tune(tuned(ranges, "trials = 2"), graph=small_graph, folder=tmp_path / "out", report=reported.append)
     assert len(begun) == 1
     assert [own.state for own in found] == ["failed", "failed"]
     assert found[0].note == found[1].note
-    assert told[-1].endswith("2 made, none has finished")
+    assert reported[-1].endswith("2 made, none has finished")
 
 
 def test_two_processes_do_not_make_trials_in_one_folder(tuned, small_graph: Graph, tmp_path: Path):
@@ -352,8 +352,8 @@ def test_a_damaged_line_of_a_journal_is_named(tmp_path: Path, line: str, place: 
     lines = journal.read_text(encoding="utf-8").splitlines()
     lines.insert(place - 1, line)
     journal.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    told = f"journal.log: damaged journal (line {place}: {line!r}); restore the file, or name another --out"
-    with pytest.raises(RunError, match=re.escape(told)):
+    reported = f"journal.log: damaged journal (line {place}: {line!r}); restore the file, or name another --out"
+    with pytest.raises(RunError, match=re.escape(reported)):
         load_study(journal)
 
 

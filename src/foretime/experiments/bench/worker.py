@@ -46,12 +46,12 @@ class WorkerCallback(Callback):
         job = f"{record['job']}: " if record.get("job") else ""
         losses = (f"{name} {value:.4f}" for name, value in record.items() if name.endswith("loss"))
         mrr = [f"valid MRR {record['valid_mrr']:.4f}"] if "valid_mrr" in record else []
-        tell(text="  ".join([f"{job}epoch {record['epoch']:>3}", *losses, f"{record['seconds']:.0f} s", *mrr]))
+        send(text="  ".join([f"{job}epoch {record['epoch']:>3}", *losses, f"{record['seconds']:.0f} s", *mrr]))
 
     def announce(self, text: str) -> None:
         """Report what begins after training; within it, epochs say enough."""
         if not self._training:
-            tell(text=f"{text} …")
+            send(text=f"{text} …")
 
     def stop_wanted(self) -> bool:
         """Whether a signal has come or the parent is gone."""
@@ -63,7 +63,7 @@ class WorkerCallback(Callback):
         self._stop = True
 
 
-def tell(**content: str) -> None:
+def send(**content: str) -> None:
     """Write a line of JSON to the parent, if it is still there."""
     with suppress(OSError):
         os.write(STANDARD_OUTPUT, (json.dumps(content) + "\n").encode())
@@ -80,10 +80,10 @@ def work(folder: Path, parent: int, config_file: Path | None = None) -> int:
     except (Interrupted, KeyboardInterrupt):
         return INTERRUPTED
     except ForetimeError as error:
-        tell(fault=str(error))
+        send(fault=str(error))
         return FAILED
     except Exception as error:
-        tell(fault=f"{type(error).__name__}: {error}")
+        send(fault=f"{type(error).__name__}: {error}")
         raise
     return 0
 
