@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from foretime.data.facts import Facts, Ids
-from foretime.evaluation import KnownAnswers
+from foretime.evaluation import AnswerIndex
 from foretime.evaluation.ranks import batches
 from foretime.models import Model
 from foretime.reranker.features.extractor import Columns, Describer, score_each_term, shortlist_of
@@ -76,7 +76,7 @@ class CandidateFeatures:
         sizes = np.bincount(self.question[rows], minlength=self.questions)
         return Examples(names, self.columns(names)[rows], self.right[rows], sizes[sizes > 0])
 
-    def ranks(self, scores: NDArray[np.float64], known: KnownAnswers) -> NDArray[np.float64]:
+    def ranks(self, scores: NDArray[np.float64], known: AnswerIndex) -> NDArray[np.float64]:
         """Return the filtered rank of each answer; behind all candidates of its question if it is not among them."""
         row, other = known.answers(self.asked)
         width = int(max(self.object.max(), other.max(initial=0), self.answers.max())) + 1
@@ -98,7 +98,7 @@ class CandidateFeatures:
 
 @torch.inference_mode()
 def candidate_features(
-    model: Model, describer: Describer, facts: Facts, known: KnownAnswers, top: int
+    model: Model, describer: Describer, facts: Facts, known: AnswerIndex, top: int
 ) -> CandidateFeatures:
     """Return the features of the candidates of all distinct questions in the facts, which hold the inverses too."""
     asked, answers = distinct_questions(facts)

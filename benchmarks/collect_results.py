@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.reached import valid_mrr, write_reached
 from benchmarks.sections import benchmark_lines, sections
 from benchmarks.summary import summary_table
+from foretime.evaluation.metrics import METRICS
 from foretime.files import write_json, write_text
 from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
@@ -35,7 +36,8 @@ def collect(run: Path) -> None:
     report = json.loads((run / "report.json").read_text(encoding="utf-8"))
     report["training_seconds"] = round(training_seconds(RunFolder(run)), 1)
     for split in ("valid", "test"):
-        report.get(split, {}).pop("predicates", None)
+        for found in (report.get(split, {}), report.get(split, {}).get("base_model", {})):
+            found.pop("predicates", None)
     write_json(folder / "report.json", report)
 
 
@@ -47,18 +49,19 @@ def reports() -> dict[str, dict[str, Any]]:
 
 def results_table(kept: dict[str, dict[str, Any]]) -> str:
     """Return the kept runs as a Markdown table."""
+    others = " | ".join(metric.label for metric in list(METRICS.values())[1:])
     lines = [
-        "| run | filter | valid MRR | test MRR | 95 % | H@1 | H@3 | H@10 | ECE | epochs | parameters | minutes | memory, MB |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"| run | filter | valid MRR | test MRR | 95 % | {others} | ECE | epochs | parameters | minutes | memory, MB |",
+        "| --- |" + " --- |" * (len(METRICS) + 8),
     ]
     for name, report in kept.items():
         valid, test = report["valid"], report.get("test")
-        tested = "not ranked | | | | | |"
+        tested = "not ranked |" + " |" * (len(METRICS) + 1)
         if test is not None:
             low, high = test["mrr_interval"]
-            hits = " | ".join(f"{test['all'][f'hits@{k}']:.3f}" for k in (1, 3, 10))
+            rest = " | ".join(metric.text(test["all"].get(metric.name)) for metric in list(METRICS.values())[1:])
             error = test["calibration_error"]["object"]
-            tested = f"{test['all']['mrr']:.4f} | {low:.3f}–{high:.3f} | {hits} | {error:.3f} |"
+            tested = f"{test['all']['mrr']:.4f} | {low:.3f}–{high:.3f} | {rest} | {error:.3f} |"
         lines.append(
             f"| [{name}](../results/{name}/config.toml) | {valid['filter']} | {valid_mrr(report)} | {tested} "
             f"{report['best_epoch']} of {report['epochs']} | {report['parameters']:,} "

@@ -17,11 +17,10 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from foretime.data.facts import Facts
-from foretime.evaluation import known_answers, questions_of, rank
+from foretime.evaluation import AnswerIndex, Metrics, questions_of, rank
 from foretime.evaluation.ranks import score_questions
 from foretime.files import write_json
 from foretime.inference.predictor import Predictor
@@ -46,7 +45,7 @@ def main() -> None:
         event, commonsense = first.model, second.model
         if graph.fingerprint() != second.graph.fingerprint():
             parser.error("the two runs were trained on different graphs")
-    questions, known = questions_of(graph.valid, len(graph.predicates)), known_answers(graph, "exact")
+    questions, known = questions_of(graph.valid, len(graph.predicates)), AnswerIndex.of(graph, "exact")
     names = [run.name for run in (arguments.event, arguments.commonsense) if run is not None]
     result = {"runs": names, "split": "valid", "mrr": {}}
     for weight in arguments.weights:
@@ -55,7 +54,7 @@ def main() -> None:
             scores = score_questions(event, part)
             return scores.add_(score_questions(commonsense, part), alpha=weight) if weight else scores
 
-        result["mrr"][str(weight)] = float(np.mean(1 / rank(scorer, questions, known).realistic))
+        result["mrr"][str(weight)] = Metrics.of(rank(scorer, questions, known).realistic).mrr
         print(json.dumps({"weight": weight, "valid_mrr": result["mrr"][str(weight)]}), flush=True)
     result["best"] = max(result["mrr"], key=result["mrr"].get)
     if arguments.out:

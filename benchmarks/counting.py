@@ -19,7 +19,7 @@ from torch import Tensor
 from foretime.config import DataConfig
 from foretime.data.facts import Facts, Ids
 from foretime.data.graph import Graph, read_graph
-from foretime.evaluation import Metrics, known_answers, questions_of, rank
+from foretime.evaluation import AnswerIndex, Metrics, questions_of, rank
 from foretime.files import write_json
 
 RESULTS = Path(__file__).parent / "results"
@@ -56,7 +56,7 @@ def main() -> None:
     for graph in parser.parse_args().graphs:
         graph = read_graph(graph, DataConfig(path=graph))
         counts, predicates = Counts(graph), len(graph.predicates)
-        ranks = rank(counts.score, questions_of(graph.valid, predicates), known_answers(graph, "exact")).realistic
+        ranks = rank(counts.score, questions_of(graph.valid, predicates), AnswerIndex.of(graph, "exact")).realistic
         found = Metrics.of(ranks)
         write_json(RESULTS / f"counting_{graph.name}.json", found.to_dict())
         print(f"{graph.name}: {found.questions:,} questions, MRR {found.mrr:.4f}")

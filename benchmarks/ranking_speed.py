@@ -18,7 +18,7 @@ import torch
 
 from foretime.config import Config, override
 from foretime.data.graph import read_graph
-from foretime.evaluation import known_answers, model_scorer, questions_of, rank
+from foretime.evaluation import AnswerIndex, model_scorer, questions_of, rank
 from foretime.files import write_json
 from foretime.runs.finish import machine, peak_memory_mb
 from foretime.training.trainer import new_model
@@ -38,7 +38,7 @@ def main() -> None:
     config = override(Config(), {"model.name": "tntcomplex", "model.rank": arguments.rank})
     model = new_model(config, graph).eval()
     questions = questions_of(graph.test, len(graph.predicates))
-    known = known_answers(graph, "exact")
+    known = AnswerIndex.of(graph, "exact")
     queries, table = torch.randn(BATCH, 2 * arguments.rank), model.entities.detach()
 
     def rank_all() -> None:

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from benchmarks.candidate_features import CandidateFeatures, candidate_features
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.evaluation import KnownAnswers, known_answers
-from foretime.evaluation.kinds import KINDS, kinds_of
+from foretime.evaluation import AnswerIndex, Metrics
+from foretime.evaluation.groups import KINDS, kinds_of
 from foretime.files import write_json
 from foretime.models import Model
 from foretime.reranker.features.extractor import Columns, Describer
@@ -86,7 +86,7 @@ class Bench:
             else load_base_model(run.fold(0), config, self.graph, run.rules(self.graph))
         )
         self.fold, self.valid = self._fold_and_valid(self.describer)
-        self.known = known_answers(self.graph, config.training.filter)
+        self.known = AnswerIndex.of(self.graph, config.training.filter)
         head = {"run": path.name, "trees": trees, "top": config.reranker.top}
         self.file = RESULTS / f"reranker_{path.name}.json"
         before: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
@@ -100,7 +100,7 @@ class Bench:
 
     def _described(self, model: Model, describer: Describer, facts: Facts, seen: Facts) -> CandidateFeatures:
         predicates = len(self.graph.predicates)
-        known = KnownAnswers(seen.with_inverses(predicates))
+        known = AnswerIndex(seen.with_inverses(predicates))
         return candidate_features(model, describer, facts.with_inverses(predicates), known, self.config.top)
 
     def whole(self) -> None:
@@ -156,8 +156,8 @@ class Bench:
         began = time.monotonic()
         ranks = self.valid.ranks(np.asarray(score(), dtype=np.float64), self.known)
         kind = kinds_of(self.valid.facts, self.graph)
-        kinds = {label: round(float(np.mean(1 / ranks[kind == k])), 4) for k, label in enumerate(KINDS)}
-        self.found[name] = {"valid_mrr": round(float(np.mean(1 / ranks)), 4), "kinds": kinds}
+        kinds = {label: round(Metrics.of(ranks[kind == k]).mrr, 4) for k, label in enumerate(KINDS)}
+        self.found[name] = {"valid_mrr": round(Metrics.of(ranks).mrr, 4), "kinds": kinds}
         write_json(self.file, self.found)  # after each: all of them take long
         print(f"{name:60} {self.found[name]['valid_mrr']:.4f}  ({time.monotonic() - began:.0f} s)", flush=True)
 

@@ -21,7 +21,7 @@ import torch
 from foretime.config import Config, read_config
 from foretime.data.graph import Graph, read_graph
 from foretime.data.synthetic import generate, write
-from foretime.evaluation import known_answers, questions_of, rank
+from foretime.evaluation import AnswerIndex, questions_of, rank
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import ReasonFinder
 from foretime.reranker.scorer import Scorer
@@ -68,7 +68,7 @@ def digests(scorer: Scorer, graph: Graph) -> dict[str, str]:
     found = {}
     for split in ("valid", "test"):
         questions = questions_of(graph.facts(split), len(graph.predicates))
-        ranks = rank(scorer.score, questions, known_answers(graph, "exact"))
+        ranks = rank(scorer.score, questions, AnswerIndex.of(graph, "exact"))
         found[split] = digest(ranks.optimistic, ranks.pessimistic)
     some = graph.test.take(slice(0, 40))
     with torch.inference_mode():

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from foretime.evaluation.metrics import METRICS
+
 BENCHMARKS = Path(__file__).parent / "results"
+LABELS = " | ".join(metric.label for metric in METRICS.values())
 
 
 def sections(kept: dict[str, dict[str, Any]]) -> list[str]:
@@ -232,12 +235,11 @@ def _filters_section() -> list[str]:
         "",
         f"The test split of {result['data']}, ranked by the run `{result['run']}` under each named filter:",
         "",
-        "| filter | questions | MRR | H@1 | H@3 | H@10 |",
-        "| --- | --- | --- | --- | --- | --- |",
+        f"| filter | questions | {LABELS} |",
+        "| --- | --- |" + " --- |" * len(METRICS),
     ]
     for name, found in result["filters"].items():
-        hits = " | ".join(f"{found[f'hits@{k}']:.3f}" for k in (1, 3, 10))
-        lines.append(f"| {name} | {found['questions']:,} | {found['mrr']:.4f} | {hits} |")
+        lines.append(f"| {name} | {found['questions']:,} | {_figures(found)} |")
     return [*lines, ""]
 
 
@@ -247,14 +249,17 @@ def _counting_section() -> list[str]:
         "",
         "Valid, ranked by how often train has (s, p, o) at any time, then s and o, then p and o (`benchmarks/counting.py`):",
         "",
-        "| data | MRR | H@1 | H@3 | H@10 |",
-        "| --- | --- | --- | --- | --- |",
+        f"| data | {LABELS} |",
+        "| --- |" + " --- |" * len(METRICS),
     ]
     for name in (names := sorted(path.stem for path in BENCHMARKS.glob("counting_*.json"))):
         found = _benchmark(name)
-        hits = " | ".join(f"{found[f'hits@{k}']:.3f}" for k in (1, 3, 10))
-        lines.append(f"| {name.removeprefix('counting_')} | {found['mrr']:.4f} | {hits} |")
+        lines.append(f"| {name.removeprefix('counting_')} | {_figures(found)} |")
     return [*lines, ""] if names else []
+
+
+def _figures(found: dict[str, Any]) -> str:
+    return " | ".join(metric.text(found.get(name)) for name, metric in METRICS.items())
 
 
 def _paper_rules_section() -> list[str]:

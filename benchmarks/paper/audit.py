@@ -25,7 +25,7 @@ from benchmarks.paper.published import published
 from foretime.config import LARGEST_SEED, Config
 from foretime.data.facts import Facts
 from foretime.errors import ConfigError, ForetimeError, RunError
-from foretime.evaluation import KnownAnswers, Metrics, Ranks, known_answers, questions_of
+from foretime.evaluation import AnswerIndex, Metrics, Ranks, questions_of
 from foretime.evaluation.ranks import batches, check_numbers
 from foretime.files import write_json
 from foretime.models import Model
@@ -92,7 +92,7 @@ def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch
     if len(questions) == 0:
         raise RunError(f"{folder.path}: its graph has no {split} facts; audit a run that has some")
     model = load_model(folder, config, graph)
-    counted = _count_all(model, questions, known_answers(graph, filter_name), seed, batch_size)
+    counted = _count_all(model, questions, AnswerIndex.of(graph, filter_name), seed, batch_size)
     return Audit(
         run=folder.path.name,
         data=graph.name,
@@ -120,7 +120,7 @@ def _check_two_scores(run: RunFolder, config: Config) -> None:
 
 
 @torch.inference_mode()
-def _count_all(model: Model, questions: Facts, known: KnownAnswers, seed: int, batch_size: int) -> dict[str, Count]:
+def _count_all(model: Model, questions: Facts, known: AnswerIndex, seed: int, batch_size: int) -> dict[str, Count]:
     generator = torch.Generator().manual_seed(seed)
     step = max(1, len(questions) // FIRSTS_AT_MOST)
     above = {name: np.empty(len(questions)) for name in COUNTS}
@@ -146,7 +146,7 @@ def _count_all(model: Model, questions: Facts, known: KnownAnswers, seed: int, b
 
 
 def count_competitors(
-    scores: list[Tensor], questions: Facts, known: KnownAnswers
+    scores: list[Tensor], questions: Facts, known: AnswerIndex
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many fair competitors beat the true answer by every one of the scores, and how many are not below it.
 
@@ -160,19 +160,19 @@ def count_competitors(
         of_answer = own.gather(1, answer)  # (questions, 1)
         above &= own > of_answer
         level &= own >= of_answer
-    competitors = known.competitors(questions)
+    competitors = known.filtered(questions)
     for marks in (above, level):
         marks[torch.from_numpy(competitors.question), torch.from_numpy(competitors.answer)] = False
     level.scatter_(1, answer, value=False)
     return above.sum(1).numpy(), level.sum(1).numpy()
 
 
-def count_firsts(scores: list[Tensor], questions: Facts, known: KnownAnswers) -> NDArray[np.int64]:
+def count_firsts(scores: list[Tensor], questions: Facts, known: AnswerIndex) -> NDArray[np.int64]:
     """Return how many fair candidates of each question would have no competitor before them, (questions,).
 
     In a ranking that is the one at the top. By two scores it is every candidate that nobody beats on both.
     """
-    competitors = known.competitors(questions)
+    competitors = known.filtered(questions)
     row, column = torch.from_numpy(competitors.question), torch.from_numpy(competitors.answer)
     first, second = scores[0].clone(), scores[-1].clone()
     for own in (first, second):

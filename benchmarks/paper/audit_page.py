@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from foretime.errors import DataError
+from foretime.evaluation.metrics import METRICS
 from foretime.files import write_text
 
 MARKS = "<!-- audit:begin -->", "<!-- audit:end -->"
@@ -17,17 +18,20 @@ def audit_table(audit: dict[str, Any]) -> str:
         f"The {audit['split']} split of {audit['data']} ({audit['questions']:,} questions), the run `{audit['run']}`, "
         f"λ = {audit['commonsense_weight']:g}:",
         "",
-        "| counted | MRR | H@1 | H@3 | H@10 | candidates in the first place |",
-        "| --- | --- | --- | --- | --- | --- |",
+        f"| counted | {' | '.join(metric.label for metric in METRICS.values())} | candidates in the first place |",
+        "| --- |" + " --- |" * (len(METRICS) + 1),
     ]
     for count in audit["counts"].values():
-        hits = " | ".join(f"{count[f'hits@{k}']:.3f}" for k in (1, 3, 10))
-        lines.append(f"| {count['about']} | {count['mrr']:.4f} | {hits} | {count['firsts']:.1f} |")
+        lines.append(f"| {count['about']} | {_cells(count)} | {count['firsts']:.1f} |")
     printed = audit["printed"]
     if printed:
-        hits = " | ".join(f"{printed[f'hits@{k}']:.3f}" for k in (1, 3, 10))
-        lines.append(f"| printed in the paper | {printed['mrr']:.3f} | {hits} | |")
+        lines.append(f"| printed in the paper | {_cells(printed, 3)} | |")
     return "\n".join(lines)
+
+
+def _cells(values: dict[str, Any], digits: int | None = None) -> str:
+    texts = ((metric, values.get(name)) for name, metric in METRICS.items())
+    return " | ".join("" if value is None else f"{value:.{digits or metric.digits}f}" for metric, value in texts)
 
 
 def put_between_marks(page: Path, audit: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ class Line:
 
     def values(self, metric: str, split: str = "test") -> list[float]:
         """Return a metric of each finished seed that has figures on the split."""
-        return [row[split][metric] for row in self.finished if row[split]]
+        return [row[split][metric] for row in self.finished if row[split] and metric in row[split]]
 
     def mean(self, metric: str, split: str = "test") -> float | None:
         """Return the mean of a metric over the seeds."""

@@ -15,11 +15,9 @@ from urllib.parse import quote
 from benchmarks.paper.grouping import Line, differences, lines_of, span
 from benchmarks.paper.published import Published, published
 from foretime.errors import DataError, ForetimeError
-from foretime.experiments.bench.results import FIGURES
+from foretime.evaluation.metrics import METRICS
 from foretime.experiments.bench.rows import Row, read_rows
 from foretime.files import write_text
-
-HEADS = {"mrr": "MRR", "hits@1": "H@1", "hits@3": "H@3", "hits@10": "H@10"}
 
 
 def write_page(path: Path, rows: list[Row], results: str, with_plot: bool = True) -> list[Path]:
@@ -109,13 +107,13 @@ def _cell(line: Line) -> str:
 
 
 def _head() -> list[str]:
-    columns = " | ".join(f"{head} paper | ours | gap" for head in HEADS.values())
-    return [f"| model | {columns} | what differs |", "| --- |" + " --- |" * (3 * len(HEADS) + 1)]
+    columns = " | ".join(f"{metric.label} paper | ours | gap" for metric in METRICS.values())
+    return [f"| model | {columns} | what differs |", "| --- |" + " --- |" * (3 * len(METRICS) + 1)]
 
 
 def _row(name: str, printed: dict[str, float] | None, line: Line | None) -> str:
     cells = []
-    for metric in FIGURES:
+    for metric in METRICS:
         there, here = (printed or {}).get(metric), line.mean(metric) if line else None
         gap = f"{here - there:+.3f}" if here is not None and there is not None else ""
         cells += [f"{there:.3f}" if there is not None else "–", line.spread(metric) if line else "", gap]

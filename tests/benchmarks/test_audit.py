@@ -15,7 +15,7 @@ from benchmarks.paper.published import published
 
 from foretime.data.facts import Facts
 from foretime.errors import ConfigError, DataError, ForetimeError, RunError
-from foretime.evaluation import KnownAnswers
+from foretime.evaluation import AnswerIndex
 from foretime.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
@@ -41,13 +41,13 @@ def test_any_second_score_raises_the_figure_and_puts_several_first(audited):
     assert audited["printed"] is None  # the paper prints nothing for this graph
 
 
-def questions_and_known(questions: int, entities: int, generator: np.random.Generator) -> tuple[Facts, KnownAnswers]:
+def questions_and_known(questions: int, entities: int, generator: np.random.Generator) -> tuple[Facts, AnswerIndex]:
     zeros = np.zeros(questions, dtype=np.int64)
     subject = np.arange(questions)
     asked = Facts(subject, zeros, generator.integers(entities, size=questions), zeros, zeros)
     other = Facts(subject, zeros, generator.integers(entities, size=questions), zeros, zeros)
     facts = Facts(*(np.concatenate(pair) for pair in zip(asked.columns(), other.columns(), strict=True)))
-    return asked, KnownAnswers(facts)
+    return asked, AnswerIndex(facts)
 
 
 @pytest.mark.parametrize("ties", [True, False])
@@ -59,7 +59,7 @@ def test_counts_are_those_of_a_loop(scores: int, ties: bool):
     tables = [torch.from_numpy(table.astype(np.float32)) for table in drawn]
     above, level = count_competitors(tables, asked, known)
     firsts = count_firsts(tables, asked, known)
-    competitors = known.competitors(asked)
+    competitors = known.filtered(asked)
     for question in range(40):
         own = np.stack([table[question].numpy() for table in tables])  # (scores, entities)
         left_out = set(competitors.answer[competitors.question == question].tolist())

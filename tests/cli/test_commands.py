@@ -115,7 +115,7 @@ def test_evaluate_gives_the_figures_of_the_report(foretime, small_run: Path):
     assert json.loads(outcome.out) == json.loads(json.dumps(RunFolder(small_run).report()["test"]))
     table = foretime("evaluate", small_run, "--split", "valid", "--predicates", 1)
     assert f"{RunFolder(small_run).report()['valid']['all']['mrr']:.4f}" in table.out
-    assert "an entity unseen in train" in table.out
+    assert "entities seen in train" in table.out
 
 
 @pytest.mark.parametrize("name", ["exact", "valid-at", "points"])
@@ -164,12 +164,14 @@ def test_the_table_of_a_report_fits_80_columns(monkeypatch):
     from rich.console import Console
 
     from foretime.cli import tables
+    from foretime.evaluation import Evaluation
 
     printed = StringIO()
     monkeypatch.setattr(tables, "console", Console(file=printed, width=80, highlight=False))
     part = {"questions": 1_234_567, "mrr": 0.51234, "hits@1": 0.4, "hits@3": 0.5, "hits@10": 0.6}
-    report = {"all": part, "mrr_interval": (0.5, 0.52), "calibration_error": {"object": 0.03}, "filter": "exact"}
-    tables.print_reports({"valid": report, "test": report})
+    report = {"split": "test", "filter": "exact", "all": part, "mrr_interval": (0.5, 0.52)}
+    found = Evaluation.from_dict(report | {"calibration_error": {"object": 0.03}})
+    tables.print_evaluations({"valid": found, "test": found})
     assert "│ valid │ 1,234,567 │ 0.5123 │ 0.500–0.520 │ 0.400 │ 0.500 │ 0.600 │ 0.030 │" in printed.getvalue()
     assert max(map(len, printed.getvalue().splitlines())) <= 80
 

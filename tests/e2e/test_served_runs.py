@@ -13,7 +13,7 @@ def fitted(explorer: Explorer, run: str) -> dict[str, Any]:
     """The figures on valid, as if a second stage had been fitted on it; there are two such runs."""
     valid = explorer.json(f"/runs/{run}")["report"]["valid"]
     first = {"all": valid["all"] | {"mrr": 0.1234}, "mrr_interval": [0.111, 0.133], "kinds": {}}
-    told = valid | {"all": valid["all"] | {"mrr": 0.9876}, "first_stage": first}
+    told = valid | {"all": valid["all"] | {"mrr": 0.9876}, "base_model": first}
     changes = {"valid_fitted": True, "reranker": True, "valid_mrr": 0.9876}
     explorer.alter(
         "/runs",

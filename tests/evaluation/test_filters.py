@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretime.data.facts import UNKNOWN, Facts
-from foretime.evaluation.filters import KnownAnswers, facts_by_step, facts_of_questions, questions_of
+from foretime.evaluation.filters import AnswerIndex, facts_by_step, facts_of_questions, questions_of
 
 END = st.integers(min_value=UNKNOWN, max_value=4)
 FACT = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3), END, END).filter(
@@ -35,13 +35,12 @@ def brute_force(known: list[tuple[int, ...]], question: tuple[int, ...], name: s
 
 @pytest.mark.parametrize("name", ["exact", "valid-at"])
 @given(known=FACTS, asked=FACTS)
-def test_rivals_are_those_of_the_definition(name, known, asked):
-    competitors = KnownAnswers(table(known), name).competitors(table(asked))
-    found = [set(competitors.answer[competitors.question == row].tolist()) for row in range(len(asked))]
-    assert found == [brute_force(known, question, name) for question in asked]
-    assert len(set(zip(competitors.question.tolist(), competitors.answer.tolist(), strict=True))) == len(
-        competitors.question
-    )
+def test_filtered_answers_are_those_of_the_definition_each_once(name, known, asked):
+    question, answer = AnswerIndex(table(known), name).filtered(table(asked))
+    pairs = list(zip(question.tolist(), answer.tolist(), strict=True))
+    assert len(pairs) == len(set(pairs))
+    wanted = [brute_force(known, one, name) for one in asked]
+    assert set(pairs) == {(row, found) for row, answers in enumerate(wanted) for found in answers}
 
 
 @given(FACTS)
@@ -54,10 +53,11 @@ def test_points_ask_once_for_every_step_of_an_interval(rows):
     assert list(zip(*(column.tolist() for column in found.columns()), strict=True)) == expected
 
 
-def test_an_answer_true_in_may_is_a_fair_rival_in_june():
+def test_an_answer_true_in_may_is_a_fair_competitor_in_june():
     may, june = 4, 5
-    known = KnownAnswers(table([(0, 0, 1, may, may), (0, 0, 2, june, june)]))
-    assert len(known.competitors(table([(0, 0, 2, june, june)])).answer) == 0
+    index = AnswerIndex(table([(0, 0, 1, may, may), (0, 0, 2, june, june)]))
+    assert index.filtered(table([(0, 0, 2, june, june)])).answer.tolist() == []
+    assert index.filtered(table([(0, 0, 2, may, may)])).answer.tolist() == [1]
 
 
 def test_each_fact_asks_two_questions():
@@ -69,7 +69,7 @@ def test_each_fact_asks_two_questions():
 
 @pytest.mark.parametrize("name", ["exact", "valid-at", "points"])
 @given(FACTS)
-def test_the_fact_of_every_question_is_known(name, rows):
+def test_the_fact_of_every_question_is_found(name, rows):
     facts = table(rows)
     questions, fact = questions_of(facts, 2, name), facts_of_questions(facts, name)
     assert len(fact) == len(questions)
@@ -81,7 +81,7 @@ def test_the_fact_of_every_question_is_known(name, rows):
         assert name != "points" or holds_at((s, p, o, *ends), step)
 
 
-def test_questions_beyond_all_known_facts_have_no_competitors():
-    known = KnownAnswers(table([(0, 1, 0, 0, 0), (1, 0, 2, 0, 0)]))
+def test_questions_beyond_all_indexed_facts_have_no_filtered_answers():
+    index = AnswerIndex(table([(0, 1, 0, 0, 0), (1, 0, 2, 0, 0)]))
     # subject 0 with predicate 2 must not be read as subject 1 with predicate 0
-    assert len(known.competitors(table([(0, 2, 0, 0, 0), (0, 1, 2, 9, 9), (5, 1, 2, 0, 0)])).answer) == 0
+    assert len(index.filtered(table([(0, 2, 0, 0, 0), (0, 1, 2, 9, 9), (5, 1, 2, 0, 0)])).answer) == 0

@@ -57,15 +57,15 @@ def test_every_way_of_fitting_ends_with_a_report_of_both_stages(staged: dict[str
     assert report["reranker"] == ("out-of-fold of 3 of 3 parts" if fit == "out-of-fold" else fit)
     for split in ("valid", "test"):
         assert 0 < report[split]["all"]["mrr"] <= 1
-        assert 0 < report[split]["first_stage"]["all"]["mrr"] <= 1
-        assert report[split]["first_stage"]["all"]["questions"] == report[split]["all"]["questions"]
+        assert 0 < report[split]["base_model"]["all"]["mrr"] <= 1
+        assert report[split]["base_model"]["all"]["questions"] == report[split]["all"]["questions"]
     assert ("the reranker was fitted on valid" in report["choice"]) == (fit == "valid")
 
 
 def test_the_report_of_the_first_stage_is_not_that_of_both(staged: dict[str, Staged]):
     """On a graph this small the second stage may leave the order as it is, but not whatever it is fitted on."""
     splits = [found.run.report()[split] for found in staged.values() for split in ("valid", "test")]
-    assert any(report["all"]["mrr"] != report["first_stage"]["all"]["mrr"] for report in splits)
+    assert any(report["all"]["mrr"] != report["base_model"]["all"]["mrr"] for report in splits)
 
 
 def test_some_parts_and_valid_may_be_fitted_on_together(small_graph: Graph, staged_config: Config, tmp_path: Path):

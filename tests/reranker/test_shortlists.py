@@ -14,7 +14,7 @@ from staged_runs import interval_graph
 from foretime.config import EvidenceConfig, ModelConfig
 from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph
-from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.filters import AnswerIndex
 from foretime.evidence.grounds import FAMILY_NAMES, grounds_of
 from foretime.evidence.index import evidence_index
 from foretime.evidence.module import WithEvidence
@@ -44,7 +44,7 @@ def lists(shortlist: Shortlist) -> list[tuple[list[int], list[int]]]:
 
 def test_known_answers_stand_behind_the_best_of_the_others():
     scores = torch.tensor([[5.0, 4.0, 3.0, 2.0], [1.0, 2.0, 3.0, 4.0]])
-    known = KnownAnswers(facts_of((0, 0, 0, 7), (0, 0, 2, 7), (0, 0, 1, 8)))
+    known = AnswerIndex(facts_of((0, 0, 0, 7), (0, 0, 2, 7), (0, 0, 1, 8)))
     questions = facts_of((0, 0, 9, 7), (1, 0, 9, 7))
     shortlist = shortlist_of(scores, questions, known, 2)
     assert lists(shortlist) == [([1, 3], [0, 2]), ([3, 2], [])]
@@ -57,13 +57,13 @@ def test_known_answers_stand_behind_the_best_of_the_others():
 
 def test_a_shortlist_longer_than_all_entities_has_them_all():
     questions = facts_of((0, 0, 9, 7))
-    known = KnownAnswers(facts_of((0, 0, 1, 7)))
+    known = AnswerIndex(facts_of((0, 0, 1, 7)))
     assert lists(shortlist_of(torch.tensor([[1.0, 9.0, 3.0]]), questions, known, 100)) == [([2, 0], [1])]
 
 
 def test_a_question_whose_answers_are_all_known_has_no_one_on_its_shortlist():
     questions = facts_of((0, 0, 9, 7), (1, 0, 9, 7))
-    known = KnownAnswers(facts_of((0, 0, 1, 7), (0, 0, 0, 7)))
+    known = AnswerIndex(facts_of((0, 0, 1, 7), (0, 0, 0, 7)))
     shortlist = shortlist_of(torch.tensor([[1.0, 9.0], [1.0, 2.0]]), questions, known, 5)
     assert lists(shortlist) == [([], [0, 1]), ([1, 0], [])]
     assert lists(open_only(shortlist)) == [([], []), ([1, 0], [])]
@@ -79,7 +79,7 @@ def test_every_shortlist_is_that_of_a_plain_loop(data):
     shortlist = shortlist_of(
         torch.tensor(order, dtype=torch.float32),
         facts_of(*((s, p, 0, 3) for s, p in asked)),
-        KnownAnswers(facts_of(*facts)),
+        AnswerIndex(facts_of(*facts)),
         top,
     )
     for (s, p), scores, found in zip(asked, order, lists(shortlist), strict=True):
@@ -135,7 +135,7 @@ def test_examples_are_the_true_and_false_candidates_of_each_question(small_graph
     # the same question twice, with two answers: it is one question
     twin = replace(small_graph.train, object=(small_graph.train.object + 1) % len(small_graph.entities))
     facts = concatenate([small_graph.train.take(slice(40)), twin.take(slice(9))]).with_inverses(predicates)
-    known = KnownAnswers(small_graph.train.take(slice(40, None)).with_inverses(predicates))
+    known = AnswerIndex(small_graph.train.take(slice(40, None)).with_inverses(predicates))
     examples = examples_of(model, describer, facts, known, top)
 
     answers = defaultdict(set)
@@ -171,7 +171,7 @@ def test_no_fact_changes_its_own_columns(small_graph: Graph, tmp_path: Path, int
         other_model.evidence.grounds = replace(model.evidence.grounds, index=index)
         names = name_index(graph.entities, rest, predicates)
         without = replace(describer, grounds=other_model.evidence.grounds, names=names)
-        known = KnownAnswers(rest.with_inverses(predicates))
+        known = AnswerIndex(rest.with_inverses(predicates))
         questions = graph.train.take(np.array([row])).with_inverses(predicates)
         later = replace(questions, start=np.minimum(questions.start + 1, len(graph.timeline) - 1))
         for asked in (questions, later):
@@ -184,7 +184,7 @@ def test_no_fact_changes_its_own_columns(small_graph: Graph, tmp_path: Path, int
 
 
 @torch.inference_mode()
-def columns_of(model: WithEvidence, describer: Describer, questions: Facts, known: KnownAnswers) -> np.ndarray:
+def columns_of(model: WithEvidence, describer: Describer, questions: Facts, known: AnswerIndex) -> np.ndarray:
     terms = score_each_term(model, questions)
     shortlist = open_only(shortlist_of(torch.stack(list(terms.values())).sum(0), questions, known, 6))
     names, columns = describe(describer, terms, questions, shortlist)

@@ -8,8 +8,8 @@ from staged_runs import Staged
 from foretime.data.facts import UNKNOWN, Facts, inverse
 from foretime.data.graph import Graph
 from foretime.evaluation import evaluate
-from foretime.evaluation.filters import KnownAnswers, questions_of
-from foretime.evaluation.kinds import KINDS, kinds_of
+from foretime.evaluation.filters import AnswerIndex, questions_of
+from foretime.evaluation.groups import KINDS, kinds_of
 from foretime.evaluation.ranks import score_questions
 from foretime.reranker.features.extractor import shortlist_of
 from foretime.reranker.scorer import RerankedModel
@@ -50,7 +50,7 @@ def test_a_known_answer_that_the_first_stage_puts_last_does_not_make_the_others_
     first = score_questions(stages.model, question)[0]
     last = int(first.argmin())
     known = Facts(question.subject, question.predicate, np.array([last]), question.start, question.end)
-    scores = RerankedModel(stages.model, stages.reranker, stages.describer, KnownAnswers(known)).score(question)[0]
+    scores = RerankedModel(stages.model, stages.reranker, stages.describer, AnswerIndex(known)).score(question)[0]
     behind = first.argsort(descending=True)[stages.reranker.top : -1]
     assert bool((scores[behind].diff() < 0).all())
 
@@ -87,7 +87,7 @@ def test_ranking_is_that_of_a_plain_loop(stages: RerankedModel, small_graph: Gra
         ranks.append(1 + sum(r > scores[o] for r in competitors) + sum(r == scores[o] for r in competitors) / 2)
     report = evaluate(stages.score, small_graph, "valid")
     assert report.all.mrr == pytest.approx(np.mean([1 / rank for rank in ranks]), abs=1e-12)
-    assert report.all.hits["1"] == np.mean([rank <= 1 for rank in ranks])
+    assert report.all["hits@1"] == np.mean([rank <= 1 for rank in ranks])
     assert sum(kind.questions for kind in report.kinds.values()) == len(questions)
 
 

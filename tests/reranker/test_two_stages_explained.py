@@ -9,6 +9,7 @@ from foretime import Explainer
 from foretime.cli import tables
 from foretime.config import Config, override
 from foretime.errors import ForetimeError
+from foretime.evaluation import evaluations_in
 from foretime.inference.explanation.explanation import Comparison
 from foretime.inference.explanation.layout import lay_out, lay_out_comparison
 from foretime.inference.predictor import Question
@@ -148,15 +149,15 @@ def test_tables_show_the_first_stage_and_the_kinds_of_evidence(
     staged: dict[str, Staged], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(tables.console, "width", 120)
-    report = staged["fold"].run.report()
-    tables.print_reports({split: report[split] for split in ("valid", "test")})
+    report = evaluations_in(staged["fold"].run.report())
+    tables.print_evaluations(report)
     lines = capsys.readouterr().out.splitlines()
     for split in ("valid", "test"):
-        row = next(line for line in lines if f"{split}, first stage" in line)
-        assert f"{report[split]['first_stage']['all']['mrr']:.4f}" in row
+        row = next(line for line in lines if split in line and "base model" in line)
+        assert f"{report[split].base_model.all.mrr:.4f}" in row
     tables.print_details(report["test"], 1)
     lines = capsys.readouterr().out.splitlines()
-    asked = {name: kind for name, kind in report["test"]["kinds"].items() if kind["questions"]}
+    asked = {name: kind for name, kind in report["test"].kinds.items() if kind.questions}
     assert asked
     for name, kind in asked.items():
-        assert any(name in line and f"{kind['mrr']:.4f}" in line for line in lines)
+        assert any(name in line and f"{kind.mrr:.4f}" in line for line in lines)

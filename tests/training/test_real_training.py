@@ -8,7 +8,7 @@ import pytest
 from foretime.config import Config, override
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import read_graph
-from foretime.evaluation import evaluate, known_answers, model_scorer
+from foretime.evaluation import AnswerIndex, evaluate, model_scorer
 from foretime.inference.predictor import Predictor
 from foretime.runs.life import train
 
@@ -48,7 +48,7 @@ def test_the_exact_filter_of_wikidata12k_is_not_empty(real_data: Path):
     """The released code compares years with entity ids, so that its filter never finds anything."""
     graph = read_graph(real_data / "wikidata12k")
     questions = graph.test.with_inverses(len(graph.predicates))
-    counts = {name: len(known_answers(graph, name).competitors(questions).answer) for name in ("exact", "valid-at")}
+    counts = {name: len(AnswerIndex.of(graph, name).filtered(questions).answer) for name in ("exact", "valid-at")}
     assert 0 < counts["exact"] < counts["valid-at"]
 
 

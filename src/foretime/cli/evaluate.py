@@ -32,7 +32,8 @@ def evaluate(
     run: Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)],
     split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = SplitName.test,
     filter_name: Annotated[
-        FilterChoice | None, typer.Option("--filter", help="Which known answers do not count; default: the run's own.")
+        FilterChoice | None,
+        typer.Option("--filter", help="Which answers are filtered out; default: the run's own."),
     ] = None,
     predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
@@ -48,9 +49,9 @@ def evaluate(
     if len(predictor.graph.facts(split.value)) == 0:
         raise DataError(f"{run}: its graph has no {split.value} facts; choose another --split")
     chosen = filter_name.value if filter_name else folder.config().training.filter
-    report = evaluate_split(predictor.scorer, predictor.graph, split.value, chosen, predictor.temperatures)
+    found = evaluate_split(predictor.scorer, predictor.graph, split.value, chosen, predictor.temperatures)
     if as_json:
-        typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         return
-    tables.print_reports({split.value: report})
-    tables.print_details(report, predicates)
+    tables.print_evaluations({split.value: found})
+    tables.print_details(found, predicates)

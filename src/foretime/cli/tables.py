@@ -2,71 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 if TYPE_CHECKING:
+    from foretime.evaluation import Evaluation
     from foretime.inference.explainer import ShownReason
     from foretime.inference.predictor import Answer
+    from foretime.tables import Table as Values
 
 console = Console(highlight=False)
 error_console = Console(stderr=True, highlight=False)
 
 
-def print_reports(reports: dict[str, dict[str, Any]]) -> None:
-    """Print one row for each split's report: MRR with its interval, Hits@k, calibration; one more for a first stage."""
-    table = Table("split", "questions", "MRR", "95 %", "H@1", "H@3", "H@10", "ECE")
-    rows = {}
-    for split, report in reports.items():
-        rows[split] = report
-        if "first_stage" in report:
-            rows[f"{split}, first stage"] = report["first_stage"]
-    for split, report in rows.items():
-        low, high = report["mrr_interval"]
-        errors = report.get("calibration_error", {})
-        table.add_row(
-            split,
-            f"{report['all']['questions']:,}",
-            f"{report['all']['mrr']:.4f}",
-            f"{low:.3f}–{high:.3f}",
-            *(f"{report['all'][f'hits@{k}']:.3f}" for k in (1, 3, 10)),
-            f"{errors['object']:.3f}" if errors else "",
-        )
-    console.print(table)
-    names = {report["filter"] for report in reports.values()}
-    console.print(f"ranked among all entities, both directions, other known answers left out ({', '.join(names)})")
-    if any("calibration_error" in report for report in reports.values()):
-        console.print("95 %: the interval of the MRR; ECE: the expected calibration error of objects")
+def print_table(table: Values) -> None:
+    """Print a table of values, its columns aligned as its values are."""
+    shown = table.filled()
+    columns = [
+        Column(escape(head), justify="right" if right else "left", no_wrap=right)
+        for head, right in zip(shown.heads(), shown.numeric(), strict=True)
+    ]
+    printed = Table(*columns)
+    for row in shown.cells():
+        printed.add_row(*map(escape, row))
+    console.print(printed)
 
 
-def print_details(report: dict[str, Any], predicates: int) -> None:
-    """Print a report by direction, seen and unseen entities, its most frequent predicates, and kinds of evidence."""
-    rows = {
-        "all": report["all"],
-        "objects": report["objects"],
-        "subjects": report["subjects"],
-        "entities seen in train": report["seen"],
-        "an entity unseen in train": report["unseen"],
-        **dict(list(report["predicates"].items())[:predicates]),
-    }
-    _print_metrics("questions about", rows)
-    kinds = {name: metrics for name, metrics in report["kinds"].items() if metrics["questions"]}
-    _print_metrics("nearest event of the pair in train", kinds)
-    if report["optimistic_mrr"] != report["pessimistic_mrr"]:
-        console.print(
-            f"ties: MRR is {report['pessimistic_mrr']:.4f} if they are lost, {report['optimistic_mrr']:.4f} if won"
-        )
+def print_evaluations(evaluations: Mapping[str, Evaluation]) -> None:
+    """Print one row for each split: every metric, the interval of the MRR, calibration; one more for a base model."""
+    from foretime.evaluation import metrics_table
+
+    print_table(metrics_table(evaluations))
+    names = {found.filter for found in evaluations.values()}
+    console.print(f"ranked among all entities, both directions, other known answers filtered out ({', '.join(names)})")
+    calibrated = any(found.calibration_error for found in evaluations.values())
+    ece = "; ECE: the expected calibration error of objects" if calibrated else ""
+    console.print(f"95 %: the interval of the MRR{ece}")
 
 
-def _print_metrics(title: str, rows: dict[str, dict[str, Any]]) -> None:
-    table = Table(title, "questions", "MRR", "H@1", "H@3", "H@10")
-    for name, metrics in rows.items():
-        hits = (f"{metrics[f'hits@{k}']:.4f}" for k in (1, 3, 10))
-        table.add_row(escape(name), f"{metrics['questions']:,}", f"{metrics['mrr']:.4f}", *hits)
-    console.print(table)
+def print_details(found: Evaluation, predicates: int) -> None:
+    """Print an evaluation by direction, seen and unseen entities, its most frequent predicates, and by distance."""
+    print_table(found.table())
+    if predicates:
+        print_table(found.by_predicate.head(predicates))
+    print_table(found.by_distance)
+    if found.optimistic_mrr != found.pessimistic_mrr:
+        console.print(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
 
 
 def print_answers(title: str, answers: list[Answer], reasons: list[list[ShownReason]] | None = None) -> None:

@@ -145,10 +145,11 @@ def _finish(folder: Path, with_test: bool, tensorboard: bool, jobs: int) -> None
 
 def print_outcome(run: RunFolder) -> None:
     """Print the report of a finished run."""
-    from foretime.cli.tables import console, print_reports
+    from foretime.cli.tables import console, print_evaluations
+    from foretime.evaluation import evaluations_in
 
     report = run.report()
-    print_reports({split: report[split] for split in ("valid", "test") if split in report})
+    print_evaluations(evaluations_in(report))
     console.print(
         f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
         f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}",

@@ -1,8 +1,8 @@
 """Calibration: scores become probabilities that come true as often as they say.
 
-The confidence of a candidate is softmax(score / temperature) over the candidates that are left after known answers are
-taken out. The temperature is fitted on valid, by the likelihood of the true answers and a weak prior: a few facts that
-are all answered rightly would otherwise make every confidence 100 %.
+The confidence of a candidate is softmax(score / temperature) over the candidates that are left when other known answers
+are filtered out. The temperature is fitted on valid, by the likelihood of the true answers and a weak prior: without
+it, a few facts that are all answered correctly would make every confidence 100 %.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ PRIOR_DEVIATION = 0.5
 """The standard deviation of ln T before any fact is seen: T is between 0.37 and 2.7 with 95 %."""
 
 
-class Candidates(NamedTuple):
+class ScoredCandidates(NamedTuple):
     """Scores of the candidates of some questions, (questions, candidates), and the column of each true answer.
 
-    A candidate that does not compete scores −∞.
+    A candidate that is filtered out scores −∞.
     """
 
     scores: Tensor
     answer: Tensor
 
 
-def fit_temperature(batches: Iterable[Candidates]) -> float:
+def fit_temperature(batches: Iterable[ScoredCandidates]) -> float:
     """Return the most likely temperature T, given the true answers and a log-normal prior around 1.
 
     It minimises (total negative log-likelihood of the answers) + (ln T)² / (2 · 0.5²). The likelihood grows with the
@@ -74,7 +74,9 @@ def expected_calibration_error(confidence: NDArray[np.float64], correct: NDArray
     return float(np.abs(gap).sum() / count.sum())
 
 
-def top_confidences(batches: Iterable[Candidates], temperature: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def top_confidences(
+    batches: Iterable[ScoredCandidates], temperature: float
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the confidence of the best candidate of each question, and whether it is the true answer."""
     confidence, correct = [], []
     for batch in batches:
@@ -84,7 +86,7 @@ def top_confidences(batches: Iterable[Candidates], temperature: float) -> tuple[
     return np.concatenate([np.empty(0), *confidence]), np.concatenate([np.empty(0, dtype=bool), *correct])
 
 
-def _loss(batches: list[Candidates], log_temperature: float) -> float:
+def _loss(batches: list[ScoredCandidates], log_temperature: float) -> float:
     """Return the negative logarithm of likelihood times prior, up to a constant."""
     total = log_temperature**2 / (2 * PRIOR_DEVIATION**2)
     for batch in batches:

@@ -1,15 +1,19 @@
-"""The comparison itself: metrics with intervals, a test, directions, predicates, and the questions that decide it."""
+"""Two runs on the same questions: every metric with intervals, a test, groups, and the questions that decide."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.evaluation.ranked_questions import Asked, RankedRun, asked
-from foretime.evaluation.resampling import FLIPS, METRICS, RESAMPLES, Paired, adjust, bootstrap, pair_up, sign_flip_test
+from foretime.evaluation.groups import by_direction, by_predicate
+from foretime.evaluation.metrics import METRICS, Floats
+from foretime.evaluation.ranked_questions import RankedQuestion, RankedRun, name_questions
+from foretime.evaluation.resampling import FLIPS, RESAMPLES, adjust, bootstrap, sign_flip_test, sum_by_fact
+from foretime.tables import Table, Tabular
 
 Interval = tuple[float, float]
 FLIPS_FOR_EACH, FLIPS_AT_MOST = 200, 100_000
@@ -17,7 +21,7 @@ FLIPS_FOR_EACH, FLIPS_AT_MOST = 200, 100_000
 
 
 @dataclass(frozen=True)
-class Difference:
+class MetricDifference:
     """One metric of two runs and second − first, each with its 95 % interval."""
 
     first: float
@@ -29,17 +33,27 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Group:
-    """The MRR of two runs on some of the questions, and how likely such a difference is without any cause."""
+class ComparedGroup:
+    """Every metric of two runs on some of the questions, and how likely such a difference in MRR is by chance."""
 
     questions: int
-    mrr: Difference
+    metrics: dict[str, MetricDifference]
     p_value: float
+    """Of the difference in MRR: a paired sign-flip test over facts."""
+
+    @property
+    def mrr(self) -> MetricDifference:
+        """The difference in MRR."""
+        return self.metrics["mrr"]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two runs on the same questions; every difference is second − first."""
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabular):
+    """Two runs on the same questions; every difference is second − first.
+
+    It is shown, and `to_frame()` gives it, with one row for each metric; `by_direction`, `by_predicate` and `decisive`
+    are tables too, and `comparison.metrics["mrr"].difference_interval` is one pair of numbers.
+    """
 
     first: str
     second: str
@@ -48,106 +62,134 @@ class Comparison:
     filter: str
     facts: int
     questions: int
-    metrics: dict[str, Difference]
+    metrics: dict[str, MetricDifference]
     p_value: float
     """Of the difference in MRR: a paired sign-flip test over facts."""
     better: int
     """Questions that the second run ranks better, and so on."""
     equal: int
     worse: int
-    directions: dict[str, Group]
-    predicates: dict[str, Group]
+    directions: dict[str, ComparedGroup]
+    predicates: dict[str, ComparedGroup]
     """The most frequent first; their p-values are adjusted for the number of predicates (Holm)."""
-    first_wins: list[Asked]
-    second_wins: list[Asked]
+    first_wins: list[RankedQuestion]
+    second_wins: list[RankedQuestion]
     notes: list[str]
+    ranked: tuple[RankedRun, ...]
+    """Both runs with the rank of every question."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain values for JSON."""
-        return asdict(self)
+        """Return the comparison as plain values for JSON, without the ranks of every question."""
+        found = asdict(replace(self, ranked=()))
+        del found["ranked"]
+        return found
+
+    def table(self) -> Table:
+        """Return one row for each metric: both runs and second − first, with their intervals."""
+        rows = [{"metric": METRICS[name].label, **asdict(found)} for name, found in self.metrics.items()]
+        return _table(rows, f"{self.split} of {self.data}, {self.questions:,} questions, filter {self.filter}")
+
+    @property
+    def by_direction(self) -> Table:
+        """The MRR of questions for objects and for subjects."""
+        return _group_table("direction", self.directions)
+
+    @property
+    def by_predicate(self) -> Table:
+        """The MRR by predicate, the most frequent first; p is adjusted for their number, the intervals are not."""
+        return _group_table("predicate", self.predicates)
+
+    @property
+    def decisive(self) -> Table:
+        """The questions that one run wins and the other loses, those that the second wins first."""
+        wins = {"second": self.second_wins, "first": self.first_wins}
+        rows = [
+            {"winner": winner, "question": one.question, "answer": one.answer}
+            | {"first": one.first_rank, "second": one.second_rank}
+            for winner, found in wins.items()
+            for one in found
+        ]
+        return Table.of(rows, formats={"first": "g", "second": "g"})
+
+    def all_questions(self) -> Table:
+        """Return every question by its names with both ranks."""
+        first, second = self.ranked
+        return Table.of([asdict(one) for one in name_questions(first, second, np.arange(len(first.questions)))])
 
 
-def compare(
+def compare_ranks(
     first: RankedRun, second: RankedRun, top: int = 10, resamples: int = RESAMPLES, flips: int = FLIPS, seed: int = 0
 ) -> Comparison:
     """Return the comparison of two runs that were ranked on the same questions."""
     graph, questions = first.graph, first.questions
-    paired = pair_up(first.ranks, second.ranks, first.fact)
-    gain = 1.0 / second.ranks - 1.0 / first.ranks
-    inverse_asked = questions.predicate >= len(graph.predicates)
-    predicate = questions.predicate % len(graph.predicates)
-    names, count = np.unique(predicate, return_counts=True)
-    chosen = {
-        graph.predicates.name(int(names[place])): predicate == names[place]
-        for place in np.argsort(-count, kind="stable")
-    }
-    enough = max(flips, min(FLIPS_AT_MOST, FLIPS_FOR_EACH * len(chosen)))
+    predicates = by_predicate(questions, graph)
+    enough = max(flips, min(FLIPS_AT_MOST, FLIPS_FOR_EACH * len(predicates)))
+    whole = _group(first, second, slice(None), resamples, flips, seed)
+    gain = METRICS["mrr"].of(second.ranks) - METRICS["mrr"].of(first.ranks)
     return Comparison(
         first=first.name,
         second=second.name,
         data=graph.name,
         split=first.split,
         filter=first.filter,
-        facts=len(paired.questions),
+        facts=len(np.unique(first.fact)),
         questions=len(questions),
-        metrics=_differences(paired, resamples, seed),
-        p_value=sign_flip_test(paired.second[:, 0] - paired.first[:, 0], flips, seed),
+        metrics=whole.metrics,
+        p_value=whole.p_value,
         better=int((gain > 0).sum()),
         equal=int((gain == 0).sum()),
         worse=int((gain < 0).sum()),
-        directions=_groups(
-            first, second, {"objects": ~inverse_asked, "subjects": inverse_asked}, resamples, flips, seed
+        directions={
+            name: _group(first, second, rows, resamples, flips, seed)
+            for name, rows in by_direction(questions, graph).items()
+            if rows.any()
+        },
+        predicates=_adjusted(
+            {name: _group(first, second, rows, resamples, enough, seed) for name, rows in predicates.items()}
         ),
-        predicates=_adjusted(_groups(first, second, chosen, resamples, enough, seed)),
         first_wins=_decisive(first, second, -gain, top),
         second_wins=_decisive(first, second, gain, top),
         notes=list(dict.fromkeys([*first.notes, *second.notes])),
+        ranked=(first, second),
     )
 
 
-def _differences(paired: Paired, resamples: int, seed: int) -> dict[str, Difference]:
-    first, second = paired.means()
-    intervals = bootstrap(paired, resamples, seed)
-    return {
-        name: Difference(
-            first=float(first[place]),
-            first_interval=_interval(intervals.first[place]),
-            second=float(second[place]),
-            second_interval=_interval(intervals.second[place]),
-            difference=float(second[place] - first[place]),
-            difference_interval=_interval(intervals.difference[place]),
-        )
-        for place, name in enumerate(METRICS)
-    }
+def _group(
+    first: RankedRun, second: RankedRun, rows: slice | NDArray[Any], resamples: int, flips: int, seed: int
+) -> ComparedGroup:
+    """Return both runs on some of the questions."""
+    (one, count), (other, _) = (sum_by_fact(run.ranks[rows], first.fact[rows]) for run in (first, second))
+    columns = np.hstack([one, other, other - one])  # (facts, 3 · metrics)
+    mean, ends = columns.sum(0) / count.sum(), bootstrap(columns, count, resamples, seed)
+    metrics = {}
+    for place, name in enumerate(METRICS):
+        own = slice(place, None, len(METRICS))
+        (a, b, gain), intervals = mean[own].tolist(), [(low, high) for low, high in ends[own].tolist()]
+        metrics[name] = MetricDifference(a, intervals[0], b, intervals[1], gain, intervals[2])
+    return ComparedGroup(int(count.sum()), metrics, sign_flip_test((other - one)[:, 0], flips, seed))
 
 
-def _interval(ends: NDArray[np.float64]) -> Interval:
-    return float(ends[0]), float(ends[1])
-
-
-def _groups(
-    first: RankedRun, second: RankedRun, chosen: dict[str, NDArray[np.bool_]], resamples: int, flips: int, seed: int
-) -> dict[str, Group]:
-    """Return the MRR on each chosen set of questions that is not empty."""
-    groups = {}
-    for name, rows in chosen.items():
-        if not rows.any():
-            continue
-        paired = pair_up(first.ranks[rows], second.ranks[rows], first.fact[rows])
-        p_value = sign_flip_test(paired.second[:, 0] - paired.first[:, 0], flips, seed)
-        groups[name] = Group(int(rows.sum()), _differences(paired, resamples, seed)["mrr"], p_value)
-    return groups
-
-
-def _adjusted(groups: dict[str, Group]) -> dict[str, Group]:
+def _adjusted(groups: dict[str, ComparedGroup]) -> dict[str, ComparedGroup]:
     p_values = adjust([group.p_value for group in groups.values()])
-    return {
-        name: Group(group.questions, group.mrr, p_value)
-        for (name, group), p_value in zip(groups.items(), p_values, strict=True)
-    }
+    return {name: replace(group, p_value=p) for (name, group), p in zip(groups.items(), p_values, strict=True)}
 
 
-def _decisive(first: RankedRun, second: RankedRun, gain: NDArray[np.float64], top: int) -> list[Asked]:
+def _decisive(first: RankedRun, second: RankedRun, gain: Floats, top: int) -> list[RankedQuestion]:
     """Return the questions with the largest gains, those with none left out."""
     order = np.argsort(-gain, kind="stable")[:top]
-    return asked(first, second, order[gain[order] > 0])
+    return name_questions(first, second, order[gain[order] > 0])
+
+
+def _table(rows: list[dict[str, Any]], title: str = "") -> Table:
+    formats = {"questions": ",", "first": ".4f", "second": ".4f", "difference": "+.4f", "p_value": ".4f"}
+    formats |= {"first_interval": ".3f", "second_interval": ".3f", "difference_interval": "+.3f"}
+    labels = {name: "95 %" for name in formats if name.endswith("_interval")}
+    return Table.of(rows, title, formats, labels | {"metric": "", "difference": "gain", "p_value": "p"})
+
+
+def _group_table(head: str, groups: Mapping[str, ComparedGroup]) -> Table:
+    rows = []
+    for name, group in groups.items():
+        shown = {key: getattr(group.mrr, key) for key in ("first", "second", "difference", "difference_interval")}
+        rows.append({head: name, "questions": group.questions, **shown, "p_value": group.p_value})
+    return _table(rows)

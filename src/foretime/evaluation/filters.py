@@ -1,11 +1,11 @@
-"""Known answers: which competitors of the true answer are true themselves and so must not count against it.
+"""Filters: which other answers to a question are true as well, and so must not count against the one asked for.
 
 Three filters are named, because the literature mixes them. For events at single times all three are the same.
 
-`exact`     other answers known for exactly the same subject, predicate, start and end. Keyed by time: an answer that is
-            true in May is a fair competitor in June.
-`valid-at`  any answer that is known to hold at one of the times asked about. An interval without an end still holds,
-            one without a start has always held.
+`exact`     other answers of exactly the same subject, predicate, start and end. Keyed by time: an answer that is true
+            in May is a fair competitor in June.
+`valid-at`  any answer that holds at one of the times asked about. An interval without an end still holds, one without
+            a start has always held.
 `points`    one question for each step of a fact's interval, under the filter `valid-at`.
 """
 
@@ -17,51 +17,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Facts, Ids
+from foretime.data.graph import Graph
 
 FilterName = Literal["exact", "valid-at", "points"]
 
 
-class Competitors(NamedTuple):
-    """Pairs of a question and another answer that is known for it; each column is (pairs,)."""
+class AnswerPairs(NamedTuple):
+    """Pairs of a question, by its row, and an answer to it; each column is (pairs,)."""
 
     question: Ids
     answer: Ids
 
 
-class KnownAnswers:
-    """An index of facts that finds the known answers of questions."""
+class AnswerIndex:
+    """Finds the answers that some facts give to questions."""
 
-    def __init__(self, known: Facts, filter_name: FilterName = "exact") -> None:
-        """Index the known facts, which must hold the inverses too if inverse questions are to be asked."""
+    def __init__(self, facts: Facts, filter_name: FilterName = "exact") -> None:
+        """Index the facts, which must hold the inverses too if inverse questions are to be asked."""
         self.filter_name = filter_name
-        self._predicates = int(known.predicate.max(initial=0)) + 1
-        self._span = int(max(known.start.max(initial=0), known.end.max(initial=0))) + 2
-        self._pairs = np.unique(self._pair(known))
-        self._intervals = np.unique(self._interval(known))
-        order = np.argsort(self._keys(known), kind="stable")
-        self._known = known.take(order)
-        self._sorted_keys = self._keys(self._known)
+        self._predicates = int(facts.predicate.max(initial=0)) + 1
+        self._span = int(max(facts.start.max(initial=0), facts.end.max(initial=0))) + 2
+        self._pairs = np.unique(self._pair(facts))
+        self._intervals = np.unique(self._interval(facts))
+        self._facts = facts.take(np.argsort(self._keys(facts), kind="stable"))
+        self._sorted_keys = self._keys(self._facts)
 
-    def competitors(self, questions: Facts) -> Competitors:
-        """Return every known answer of each question but the true one, each once."""
+    @classmethod
+    def of(cls, graph: Graph, filter_name: FilterName = "exact") -> AnswerIndex:
+        """Return the index of train, valid and test in both directions: what every evaluation filters by."""
+        return cls(graph.facts().with_inverses(len(graph.predicates)), filter_name)
+
+    def filtered(self, questions: Facts) -> AnswerPairs:
+        """Return the answers that are removed from the ranking of each question: all but the true one, each once."""
         question, answer = self.answers(questions)
         other = answer != questions.object[question]
-        return Competitors(question[other], answer[other])
+        return AnswerPairs(question[other], answer[other])
 
-    def answers(self, questions: Facts) -> Competitors:
-        """Return every known answer of each question, the true one too, each once."""
+    def answers(self, questions: Facts) -> AnswerPairs:
+        """Return every answer to each question, the true one too, each once."""
         keys = self._keys(questions)
         first = np.searchsorted(self._sorted_keys, keys, side="left")
         count = np.searchsorted(self._sorted_keys, keys, side="right") - first
-        question = np.repeat(np.arange(len(questions)), count)
-        row = np.arange(len(question)) + np.repeat(first - (np.cumsum(count) - count), count)
+        question, row = np.repeat(np.arange(len(questions)), count), _ranges(first, count)
         if self.filter_name != "exact":
-            holds = _holds_at_an_end(self._known, row, questions, question)
+            holds = _holds_at_an_end(self._facts, row, questions, question)
             question, row = question[holds], row[holds]
-        return _distinct(question, self._known.object[row])
+        return _distinct(question, self._facts.object[row])
 
     def _keys(self, facts: Facts) -> Ids:
-        """Return one number for what the filter compares, −1 where no known fact has it."""
+        """Return one number for what the filter compares, −1 where no indexed fact has it."""
         pair = _place(self._pairs, self._pair(facts))
         if self.filter_name != "exact":
             return pair
@@ -69,7 +73,7 @@ class KnownAnswers:
         return np.where((pair < 0) | (interval < 0), -1, pair * len(self._intervals) + interval)
 
     def _pair(self, facts: Facts) -> Ids:
-        # a predicate beyond every known one must not run into the numbers of the next subject
+        # a predicate beyond every indexed one must not run into the numbers of the next subject
         beyond = facts.predicate >= self._predicates
         return np.where(beyond, -1, facts.subject * self._predicates + facts.predicate)
 
@@ -79,7 +83,7 @@ class KnownAnswers:
 
 
 def questions_of(facts: Facts, predicates: int, filter_name: FilterName = "exact") -> Facts:
-    """Return the questions that the facts ask, those of the inverses behind: the answer is in the column `object`."""
+    """Return the questions that the facts ask, the inverse ones last; the answers are in the column `object`."""
     asked = facts_by_step(facts) if filter_name == "points" else facts
     return asked.with_inverses(predicates)
 
@@ -91,18 +95,23 @@ def facts_of_questions(facts: Facts, filter_name: FilterName = "exact") -> Ids:
 
 
 def facts_by_step(facts: Facts) -> Facts:
-    """Return each fact once for every step from its start to its end; at its known end only if the other is not."""
-    first, _ = _bounds(facts, open_ends=False)
-    count = _steps(facts)
-    row = np.repeat(np.arange(len(facts)), count)
-    step = np.arange(len(row)) + np.repeat(first - (np.cumsum(count) - count), count)
+    """Return each fact once for every step from its start to its end; at its known end only if the other is unknown."""
+    row = np.repeat(np.arange(len(facts)), _steps(facts))
+    step = _ranges(np.minimum(*facts.known_ends()), _steps(facts))
     return Facts(facts.subject[row], facts.predicate[row], facts.object[row], step, step)
 
 
 def _steps(facts: Facts) -> Ids:
     """Return how many steps each fact has from its start to its end."""
-    first, last = _bounds(facts, open_ends=False)
-    return last - first + 1
+    start, end = facts.known_ends()
+    count: Ids = np.abs(end - start) + 1
+    return count
+
+
+def _ranges(first: Ids, count: Ids) -> Ids:
+    """Return the numbers `first, first + 1, …`, as many as `count` says, one such range after the other."""
+    numbers: Ids = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
+    return numbers
 
 
 def _place(sorted_values: Ids, values: Ids) -> Ids:
@@ -113,24 +122,19 @@ def _place(sorted_values: Ids, values: Ids) -> Ids:
     return np.where((sorted_values[place] == values) & (values >= 0), place, -1)
 
 
-def _bounds(facts: Facts, open_ends: bool) -> tuple[Ids, Ids]:
-    """Return the earlier and the later end of each fact; an unknown end is open, or the known one."""
+def _holds_at_an_end(facts: Facts, row: Ids, questions: Facts, question: Ids) -> NDArray[np.bool_]:
+    """Return whether each fact, given by its row, holds at the start or the end of its question."""
     far = np.iinfo(np.int64).max
-    start = np.where(facts.start == UNKNOWN, -far if open_ends else facts.end, facts.start)
-    end = np.where(facts.end == UNKNOWN, far if open_ends else facts.start, facts.end)
-    return np.minimum(start, end), np.maximum(start, end)
-
-
-def _holds_at_an_end(known: Facts, row: Ids, questions: Facts, question: Ids) -> NDArray[np.bool_]:
-    first, last = (bound[row] for bound in _bounds(known, open_ends=True))
+    start = np.where(facts.start == UNKNOWN, -far, facts.start)[row]
+    end = np.where(facts.end == UNKNOWN, far, facts.end)[row]
+    first, last = np.minimum(start, end), np.maximum(start, end)
     holds = np.zeros(len(row), dtype=bool)
-    for ends in (questions.start, questions.end):
-        step = ends[question]
+    for step in (questions.start[question], questions.end[question]):
         holds |= (step != UNKNOWN) & (first <= step) & (step <= last)
     return holds
 
 
-def _distinct(question: Ids, answer: Ids) -> Competitors:
+def _distinct(question: Ids, answer: Ids) -> AnswerPairs:
     width = int(answer.max(initial=0)) + 1
     pairs = np.unique(question * width + answer)
-    return Competitors(pairs // width, pairs % width)
+    return AnswerPairs(pairs // width, pairs % width)

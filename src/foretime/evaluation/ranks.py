@@ -1,4 +1,4 @@
-"""Ranks: where the true answer stands among all entities, for any scorer, without a loop over questions."""
+"""Ranks: the place of the true answer among all entities, for any scorer, without a loop over questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from foretime.data.facts import Facts
 from foretime.errors import ForetimeError
-from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.filters import AnswerIndex
 from foretime.models.base import Model
 from foretime.models.boundaries import end_queries
 
@@ -59,23 +59,23 @@ def batches(questions: Facts, size: int) -> Iterator[tuple[slice, Facts]]:
 
 
 @torch.inference_mode()
-def rank(scorer: ScoreFunction, questions: Facts, known: KnownAnswers, batch_size: int = 256) -> Ranks:
-    """Return the filtered ranks of the true answers of the questions, among all entities."""
+def rank(scorer: ScoreFunction, questions: Facts, index: AnswerIndex, batch_size: int = 256) -> Ranks:
+    """Return the ranks of the true answers among all entities, other answers in the index filtered out."""
     higher = np.empty(len(questions))
     equal = np.empty(len(questions))
     for rows, batch in batches(questions, batch_size):
-        better, tied = _count_competitors(scorer(batch), batch, known)
+        better, tied = _count_competitors(scorer(batch), batch, index)
         higher[rows], equal[rows] = better.numpy(), tied.numpy()
     return Ranks(optimistic=1 + higher, pessimistic=1 + higher + equal)
 
 
 def check_numbers(scores: Tensor) -> None:
-    """Raise `ForetimeError` if there is a score that is not a number: nothing is above such an answer, nor below it."""
+    """Raise `ForetimeError` if a score is not a number: nothing would rank above such an answer, nor below it."""
     if bool(scores.sum(1).isnan().any()):
         raise ForetimeError("the model gives scores that are not numbers: lower training.learning_rate and train again")
 
 
-def _count_competitors(scores: Tensor, questions: Facts, known: KnownAnswers) -> tuple[Tensor, Tensor]:
+def _count_competitors(scores: Tensor, questions: Facts, index: AnswerIndex) -> tuple[Tensor, Tensor]:
     """Return how many fair competitors of each answer score higher, and how many equal: (questions,) each."""
     check_numbers(scores)
     answer = scores.gather(1, torch.from_numpy(questions.object)[:, None])  # (questions, 1)
@@ -83,10 +83,9 @@ def _count_competitors(scores: Tensor, questions: Facts, known: KnownAnswers) ->
     marks = torch.empty_like(scores)
     higher = torch.gt(scores, answer, out=marks).sum(1).long()
     equal = torch.eq(scores, answer, out=marks).sum(1).long() - 1  # the answer equals itself
-    # known competitors were counted with all others; taking them off again costs less than masking the whole matrix
-    competitors = known.competitors(questions)
-    row, column = torch.from_numpy(competitors.question), torch.from_numpy(competitors.answer)
-    known_scores, own = scores[row, column], answer[row, 0]
-    higher.index_add_(0, row, (known_scores > own).long(), alpha=-1)
-    equal.index_add_(0, row, (known_scores == own).long(), alpha=-1)
+    # filtered answers were counted with all others; taking them off again costs less than masking the whole matrix
+    row, column = map(torch.from_numpy, index.filtered(questions))
+    filtered, own = scores[row, column], answer[row, 0]
+    higher.index_add_(0, row, (filtered > own).long(), alpha=-1)
+    equal.index_add_(0, row, (filtered == own).long(), alpha=-1)
     return higher, equal

@@ -1,147 +1,150 @@
-"""What a ranking says: metrics with an interval, by direction, by predicate, and for what training never showed."""
+"""The evaluation of a scorer on a split: metrics with an interval, by direction, entities, distance and predicate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foretime.data.facts import Facts, Ids
+from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.evaluation.filters import FilterName, KnownAnswers, facts_of_questions, questions_of
-from foretime.evaluation.kinds import KINDS, kinds_of
+from foretime.evaluation.filters import AnswerIndex, FilterName, facts_of_questions, questions_of
+from foretime.evaluation.groups import by_direction, by_entities, by_kind, by_predicate
+from foretime.evaluation.metrics import Metrics, table_of
 from foretime.evaluation.ranks import Ranks, ScoreFunction, rank
+from foretime.evaluation.resampling import bootstrap, sum_by_fact
+from foretime.tables import Table, Tabular
 
-HITS = (1, 3, 10)
-RESAMPLES = 1000
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """Means over questions, by realistic ranks."""
-
-    questions: int
-    mrr: float
-    hits: dict[str, float]
-
-    @classmethod
-    def of(cls, ranks: NDArray[np.float64]) -> Metrics:
-        """Return the metrics of the ranks; all zero for none."""
-        if len(ranks) == 0:
-            return cls(0, 0.0, {str(k): 0.0 for k in HITS})
-        return cls(len(ranks), float(np.mean(1.0 / ranks)), {str(k): float(np.mean(ranks <= k)) for k in HITS})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: `{"questions": 3, "mrr": 0.58, "hits@1": 0.33, …}`."""
-        return {"questions": self.questions, "mrr": self.mrr, **{f"hits@{k}": hits for k, hits in self.hits.items()}}
+GROUPS = {
+    "all": "all questions",
+    "objects": "objects asked for",
+    "subjects": "subjects asked for",
+    "seen": "entities seen in train",
+    "unseen": "an entity unseen in train",
+}
+_NONE = Metrics.of(np.empty(0))
 
 
-@dataclass(frozen=True)
-class Report:
-    """The evaluation of one split under one filter."""
+@dataclass(frozen=True, repr=False)
+class Evaluation(Tabular):
+    """The metrics of one split under one filter, of all questions and by group.
+
+    It is shown, and `to_frame()` gives it, with one row for each group; `evaluation.by_predicate` and
+    `evaluation.by_distance` are tables too, and `evaluation.all["hits@10"]` is one number.
+    """
 
     split: str
     filter: str
     all: Metrics
     mrr_interval: tuple[float, float]
+    """The 95 % bootstrap interval of the MRR over facts."""
     optimistic_mrr: float
+    """The MRR if every tie were won."""
     pessimistic_mrr: float
-    objects: Metrics
-    subjects: Metrics
-    seen: Metrics
-    unseen: Metrics
-    kinds: dict[str, Metrics]
-    predicates: dict[str, Metrics]
+    objects: Metrics = _NONE
+    subjects: Metrics = _NONE
+    seen: Metrics = _NONE
+    unseen: Metrics = _NONE
+    kinds: Mapping[str, Metrics] = field(default_factory=dict)
+    """By how far in time the nearest training event of subject and answer is."""
+    predicates: Mapping[str, Metrics] = field(default_factory=dict)
+    """The most frequent first."""
+    calibration_error: Mapping[str, float] = field(default_factory=dict)
+    """The expected calibration error of each slot, where it was measured."""
+    base_model: Evaluation | None = None
+    """The same without the re-ranker, where there is one."""
+
+    @classmethod
+    def of(cls, ranks: Ranks, questions: Facts, graph: Graph, split: str, filter_name: FilterName) -> Evaluation:
+        """Return the evaluation of ranks; `questions` are those that `questions_of` makes of the split."""
+        values, fact = ranks.realistic, facts_of_questions(graph.facts(split), filter_name)
+        low, high = bootstrap(*sum_by_fact(values, fact, ["mrr"]))[0].tolist() if len(fact) else (0.0, 0.0)
+        groups: dict[str, Any] = {
+            name: Metrics.of(values[rows])
+            for name, rows in (by_direction(questions, graph) | by_entities(questions, graph)).items()
+        }
+        return cls(
+            split=split,
+            filter=filter_name,
+            all=Metrics.of(values),
+            mrr_interval=(low, high),
+            optimistic_mrr=Metrics.of(ranks.optimistic).mrr,
+            pessimistic_mrr=Metrics.of(ranks.pessimistic).mrr,
+            kinds={name: Metrics.of(values[rows]) for name, rows in by_kind(questions, graph).items()},
+            predicates={name: Metrics.of(values[rows]) for name, rows in by_predicate(questions, graph).items()},
+            **groups,
+        )
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Evaluation:
+        """Return the evaluation of a split in `report.json`; a group that is missing there has no questions."""
+        found: dict[str, Any] = {name: Metrics.from_dict(values[name]) for name in GROUPS if name in values}
+        for name in ("kinds", "predicates"):
+            found[name] = {key: Metrics.from_dict(one) for key, one in values.get(name, {}).items()}
+        for name in ("optimistic_mrr", "pessimistic_mrr"):
+            found[name] = values.get(name, found["all"].mrr)
+        low, high = values["mrr_interval"]
+        shared = {"split": values["split"], "filter": values["filter"]}
+        base = cls.from_dict(shared | values["base_model"]) if values.get("base_model") else None
+        errors = dict(values.get("calibration_error", {}))
+        return cls(**shared, **found, mrr_interval=(low, high), calibration_error=errors, base_model=base)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
-        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        """Return the evaluation as plain values for JSON, as a split has it in `report.json`."""
+        found: dict[str, Any] = {"split": self.split, "filter": self.filter}
+        found |= {name: getattr(self, name).to_dict() for name in GROUPS}
+        found |= {name: getattr(self, name) for name in ("mrr_interval", "optimistic_mrr", "pessimistic_mrr")}
+        for name in ("kinds", "predicates"):
+            found[name] = {key: metrics.to_dict() for key, metrics in getattr(self, name).items()}
+        if self.calibration_error:
+            found["calibration_error"] = dict(self.calibration_error)
+        return found | ({"base_model": self.base_model.to_dict()} if self.base_model else {})
 
+    def table(self) -> Table:
+        """Return one row for each group of questions that is not empty: all, by direction, by entities."""
+        return self._table("group", {about: getattr(self, name) for name, about in GROUPS.items()})
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: own.to_dict() for name, own in value.items()}
-    return value.to_dict() if isinstance(value, Metrics) else value
+    @property
+    def by_predicate(self) -> Table:
+        """One row for each predicate, the most frequent first."""
+        return self._table("predicate", self.predicates)
 
+    @property
+    def by_distance(self) -> Table:
+        """One row for each distance in time of the nearest training event of subject and answer."""
+        return self._table("nearest event of the pair in train", self.kinds)
 
-def known_answers(graph: Graph, filter_name: FilterName) -> KnownAnswers:
-    """Return the index of all answers known in train, valid and test, in both directions."""
-    return KnownAnswers(graph.facts().with_inverses(len(graph.predicates)), filter_name)
+    def _table(self, head: str, groups: Mapping[str, Metrics]) -> Table:
+        rows = [{head: name, **metrics.to_dict()} for name, metrics in groups.items() if metrics.questions]
+        return table_of(rows, f"{self.split}, filter {self.filter}")
 
 
 def evaluate(
-    scorer: ScoreFunction,
-    graph: Graph,
-    split: str = "test",
-    filter_name: FilterName = "exact",
-    batch_size: int = 256,
-) -> Report:
-    """Return the report of a scorer on a split of the data set, by the one protocol that every figure here follows."""
+    scorer: ScoreFunction, graph: Graph, split: str = "test", filter_name: FilterName = "exact", batch_size: int = 256
+) -> Evaluation:
+    """Return the evaluation of a scorer on a split of the graph, by the one protocol that every figure here follows."""
     questions = questions_of(graph.facts(split), len(graph.predicates), filter_name)
-    ranks = rank(scorer, questions, known_answers(graph, filter_name), batch_size)
-    return summarize(ranks, questions, graph, split, filter_name)
+    ranks = rank(scorer, questions, AnswerIndex.of(graph, filter_name), batch_size)
+    return Evaluation.of(ranks, questions, graph, split, filter_name)
 
 
-def summarize(ranks: Ranks, questions: Facts, graph: Graph, split: str, filter_name: FilterName) -> Report:
-    """Return the report of ranks; `questions` are those that `questions_of` makes of the split."""
-    values = ranks.realistic
-    inverse_asked = questions.predicate >= len(graph.predicates)
-    unseen = unseen_in_train(questions, graph)
-    return Report(
-        split=split,
-        filter=filter_name,
-        all=Metrics.of(values),
-        mrr_interval=bootstrap_mrr(values, facts_of_questions(graph.facts(split), filter_name)),
-        optimistic_mrr=Metrics.of(ranks.optimistic).mrr,
-        pessimistic_mrr=Metrics.of(ranks.pessimistic).mrr,
-        objects=Metrics.of(values[~inverse_asked]),
-        subjects=Metrics.of(values[inverse_asked]),
-        seen=Metrics.of(values[~unseen]),
-        unseen=Metrics.of(values[unseen]),
-        kinds=_by_kind(values, kinds_of(questions, graph)),
-        predicates=_by_predicate(values, questions.predicate % len(graph.predicates), graph),
-    )
+def evaluations_in(report: Mapping[str, Any]) -> dict[str, Evaluation]:
+    """Return the evaluation of each split that a `report.json` has."""
+    return {name: Evaluation.from_dict(report[name]) for name in ("valid", "test") if report.get(name)}
 
 
-def unseen_in_train(questions: Facts, graph: Graph) -> NDArray[np.bool_]:
-    """Return which questions have a subject or an answer that no training fact has."""
-    seen = np.zeros(len(graph.entities), dtype=bool)
-    seen[graph.train.subject] = True
-    seen[graph.train.object] = True
-    return ~(seen[questions.subject] & seen[questions.object])
+def metrics_table(evaluations: Mapping[str, Evaluation]) -> Table:
+    """Return one row for each evaluation, and one for its base model where there is a re-ranker.
 
-
-def bootstrap_mrr(
-    ranks: NDArray[np.float64], fact: Ids, seed: int = 0, resamples: int = RESAMPLES
-) -> tuple[float, float]:
-    """Return the 95 % interval of the MRR over resampled facts.
-
-    `fact` numbers the fact of each rank: all questions of a fact, in both directions and at all of its steps, are drawn
-    together, because they are not independent.
+    `ece` is the expected calibration error of objects.
     """
-    if len(ranks) == 0:
-        return 0.0, 0.0
-    total, count = np.bincount(fact, weights=1.0 / ranks), np.bincount(fact)  # (facts,) each
-    generator = np.random.default_rng(seed)
-    drawn = (generator.integers(len(count), size=len(count)) for _ in range(resamples))
-    draws = [total[rows].sum() / count[rows].sum() for rows in drawn]
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return float(low), float(high)
-
-
-def _by_kind(ranks: NDArray[np.float64], kind: NDArray[np.int64]) -> dict[str, Metrics]:
-    """Return the metrics of each kind of question, by how near in time the pair has met in training."""
-    return {name: Metrics.of(ranks[kind == place]) for place, name in enumerate(KINDS)}
-
-
-def _by_predicate(ranks: NDArray[np.float64], predicate: NDArray[np.int64], graph: Graph) -> dict[str, Metrics]:
-    """Return the metrics of each predicate that was asked about, the most frequent first."""
-    if len(ranks) == 0:
-        return {}
-    order = np.argsort(predicate, kind="stable")
-    present, first = np.unique(predicate[order], return_index=True)
-    groups = np.split(ranks[order], first[1:])
-    found = {graph.predicates.name(int(p)): Metrics.of(group) for p, group in zip(present, groups, strict=True)}
-    return dict(sorted(found.items(), key=lambda item: -item[1].questions))
+    rows = []
+    for name, whole in evaluations.items():
+        models = {"re-ranked": whole, "base model": whole.base_model} if whole.base_model else {None: whole}
+        for model, found in models.items():
+            questions, mrr, *others = found.all.to_dict().items()
+            cells = [questions, mrr, ("mrr_interval", found.mrr_interval), *others]
+            rows.append({"split": name, "model": model, **dict(cells), "ece": found.calibration_error.get("object")})
+    return table_of(rows)

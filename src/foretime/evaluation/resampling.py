@@ -1,4 +1,4 @@
-"""How sure a difference is: bootstrap intervals and a paired test, both over facts.
+"""How sure a metric or a difference is: bootstrap intervals and a paired test, both over facts.
 
 The questions of one fact, in both directions and at all of its steps, are not independent. They are therefore drawn
 together, and their differences change sign together.
@@ -6,67 +6,37 @@ together, and their differences change sign together.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foretime.data.facts import Ids
-from foretime.evaluation.reports import HITS
+from foretime.evaluation.metrics import METRICS, Floats
 
-Floats = NDArray[np.float64]
-METRICS = ("mrr", *(f"hits@{k}" for k in HITS))
 RESAMPLES = 1_000
 FLIPS = 10_000
 _SIGNS_AT_ONCE = 4_000_000
 
 
-class Paired(NamedTuple):
-    """Sums over the questions of each fact: of each metric by either run, (facts, metrics), and their number."""
+def sum_by_fact(ranks: Floats, fact: Ids, names: Iterable[str] | None = None) -> tuple[Floats, Floats]:
+    """Return the sums of each metric over the questions of each fact, (facts, metrics), and their number, (facts,).
 
-    first: Floats
-    second: Floats
-    questions: Floats
-
-    def means(self) -> tuple[Floats, Floats]:
-        """Return each metric of the first and of the second run, (metrics,) each."""
-        return self.first.sum(0) / self.questions.sum(), self.second.sum(0) / self.questions.sum()
-
-
-class Intervals(NamedTuple):
-    """The 95 % intervals of each metric, (metrics, 2) each."""
-
-    first: Floats
-    second: Floats
-    difference: Floats
-
-
-def contributions(ranks: Floats) -> Floats:
-    """Return what each question adds to each metric, (questions, metrics)."""
-    return np.stack([1.0 / ranks, *((ranks <= k).astype(float) for k in HITS)], axis=1)
-
-
-def pair_up(first: Floats, second: Floats, fact: Ids) -> Paired:
-    """Return the ranks of two runs as sums over the questions of each fact; facts that ask none are left out."""
+    `fact` numbers the fact of each rank; facts that ask nothing are left out. `names` are all metrics unless given.
+    """
     _, row = np.unique(fact, return_inverse=True)
-    count: Floats = np.bincount(row).astype(float)
-    return Paired(_sums(first, row), _sums(second, row), count)
+    sums = [np.bincount(row, weights=METRICS[name].of(ranks)) for name in names or METRICS]
+    return np.stack(sums, axis=1), np.bincount(row).astype(np.float64)
 
 
-def _sums(ranks: Floats, row: Ids) -> Floats:
-    return np.stack([np.bincount(row, weights=column) for column in contributions(ranks).T], axis=1).astype(float)
-
-
-def bootstrap(paired: Paired, resamples: int = RESAMPLES, seed: int = 0) -> Intervals:
-    """Return the intervals of both runs and of second − first over resampled facts, the same draws for all."""
-    facts, width = len(paired.questions), len(METRICS)
-    table = np.hstack([paired.first, paired.second, paired.questions[:, None]])
+def bootstrap(sums: Floats, count: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+    """Return the 95 % interval of each column's mean over resampled facts, (columns, 2); the same draws for all."""
+    facts, table = len(count), np.hstack([sums, count[:, None]])
     generator = np.random.default_rng(seed)
     drawn = np.empty((resamples, table.shape[1]))
     for row in range(resamples):
         drawn[row] = np.bincount(generator.integers(facts, size=facts), minlength=facts) @ table
-    first, second = drawn[:, :width] / drawn[:, -1:], drawn[:, width:-1] / drawn[:, -1:]
-    return Intervals(*(np.quantile(values, [0.025, 0.975], axis=0).T for values in (first, second, second - first)))
+    ends: Floats = np.quantile(drawn[:, :-1] / drawn[:, -1:], [0.025, 0.975], axis=0).T
+    return ends
 
 
 def sign_flip_test(differences: Floats, flips: int = FLIPS, seed: int = 0) -> float:
@@ -85,10 +55,10 @@ def sign_flip_test(differences: Floats, flips: int = FLIPS, seed: int = 0) -> fl
     return (1 + reached) / (1 + flips)
 
 
-def adjust(p_values: list[float]) -> list[float]:
+def adjust(p_values: Sequence[float]) -> list[float]:
     """Return the p-values of many tests made at once as Holm adjusts them, in the order given."""
     order = np.argsort(p_values, kind="stable")
     scaled = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
     adjusted = np.empty(len(p_values))
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0) if len(p_values) else scaled
-    return [float(value) for value in adjusted]
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted.tolist()

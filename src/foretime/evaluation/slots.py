@@ -1,7 +1,7 @@
-"""The missing slot of a fact: subject, predicate, object or time, scored by the one formula of the model.
+"""The slot that a question asks for: subject, predicate, object or time, scored by the one formula of the model.
 
-Every question is a fact with one column left open. The candidates for it are all entities, all predicates or all steps
-of the timeline, and `KnownCandidates` finds which of them are known already.
+Every question is a fact with one slot left open. The candidates for it are all entities, all predicates or all steps of
+the timeline, and `SlotIndex` finds which of them are already known.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.data.facts import Facts, Ids, concatenate, inverse
+from foretime.data.facts import Facts, concatenate, inverse
 from foretime.data.graph import Graph
-from foretime.evaluation.calibration import Candidates
-from foretime.evaluation.filters import FilterName, KnownAnswers
+from foretime.evaluation.calibration import ScoredCandidates
+from foretime.evaluation.filters import AnswerIndex, AnswerPairs, FilterName
 from foretime.evaluation.ranks import ScoreFunction, batches, model_scorer
 from foretime.models.base import Model, ScoreTerm
 from foretime.models.boundaries import end_queries
@@ -31,24 +31,24 @@ QUERIES_AT_ONCE = 20_000
 def score_slots(model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: ScoreFunction | None = None) -> Tensor:
     """Return the score of every candidate for the open slot of each fact, (facts, candidates).
 
-    What stands in the open column is not looked at. A fact with two ends is scored by the mean of both. Entities are
-    scored by the scorer, if there is one: a second stage only knows entities.
+    What a fact has in the open slot is ignored. A fact with two ends is scored by the mean of both. Entities are scored
+    by the scorer, if there is one: a re-ranker ranks entities alone.
     """
     if slot in ("object", "subject"):
-        asked = facts if slot == "object" else turn(facts, graph)
+        asked = facts if slot == "object" else inverted(facts, graph)
         return (scorer or model_scorer(model))(asked)
     count = len(graph.predicates) if slot == "predicate" else len(graph.timeline)
     rows = [
-        _score_one_by_one(model, _fill(part, slot, count)).view(-1, count)
-        for _, part in batches(facts, max(1, QUERIES_AT_ONCE // count))
+        _score_one_by_one(model, _fill(batch, slot, count)).view(-1, count)
+        for _, batch in batches(facts, max(1, QUERIES_AT_ONCE // count))
     ]
     return torch.cat(rows) if rows else torch.empty(0, count)
 
 
-def turn(facts: Facts, graph: Graph) -> Facts:
-    """Return the facts seen from their objects: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`."""
-    turned = inverse(facts.predicate, len(graph.predicates))
-    return replace(facts, subject=facts.object, predicate=turned, object=facts.subject)
+def inverted(facts: Facts, graph: Graph) -> Facts:
+    """Return the inverse of each fact: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`."""
+    predicate = inverse(facts.predicate, len(graph.predicates))
+    return replace(facts, subject=facts.object, predicate=predicate, object=facts.subject)
 
 
 def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
@@ -62,25 +62,25 @@ def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
     return terms
 
 
-class KnownCandidates:
-    """Finds which candidates for an open slot are known already, by some of the data set's facts.
+class SlotIndex:
+    """Finds which candidates for an open slot some facts of the graph already have.
 
-    An answer is known if a fact has it that holds at one of the times asked about. Where the time itself is asked for,
-    the known ones are the ends of the facts.
+    A candidate is already known if a fact has it that holds at one of the times asked about. Where the time itself is
+    asked for, those are the ends of the facts.
     """
 
-    def __init__(self, graph: Graph, slot: Slot, known: Facts) -> None:
+    def __init__(self, graph: Graph, slot: Slot, facts: Facts) -> None:
         self.slot = slot
         self._entities = len(graph.entities)
         # where all facts have one time, both filters find the same answers, and `exact` finds them faster
         filter_name: FilterName = "valid-at" if graph.has_intervals else "exact"
-        self._index = KnownAnswers(self._turn(_timed(known) if slot == "time" else known), filter_name)
+        self._index = AnswerIndex(self._slot_as_object(_timed(facts) if slot == "time" else facts), filter_name)
 
-    def find(self, facts: Facts) -> tuple[Ids, Ids]:
-        """Return pairs of a fact's row and a known candidate of it, (pairs,) each."""
-        return self._index.answers(self._turn(facts))
+    def find(self, facts: Facts) -> AnswerPairs:
+        """Return pairs of a fact's row and a candidate for its open slot that is already known."""
+        return self._index.answers(self._slot_as_object(facts))
 
-    def _turn(self, facts: Facts) -> Facts:
+    def _slot_as_object(self, facts: Facts) -> Facts:
         """Return the facts with the open slot in the column `object`, where the index looks for answers."""
         if self.slot == "object":
             return facts
@@ -96,19 +96,19 @@ class KnownCandidates:
 @torch.inference_mode()
 def candidates(
     model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: ScoreFunction | None = None, batch_size: int = 256
-) -> Iterator[Candidates]:
-    """Yield the scores of all candidates of each fact's open slot, its known answers but the true one set to −∞.
+) -> Iterator[ScoredCandidates]:
+    """Yield the scores of all candidates for each fact's open slot; other answers in train or valid score −∞.
 
-    Known is what train and valid know, as it is for the answers that a user is given.
+    These are the answers that are filtered out for a user too.
     """
-    known = KnownCandidates(graph, slot, concatenate([graph.train, graph.valid]))
+    index = SlotIndex(graph, slot, concatenate([graph.train, graph.valid]))
     for _, batch in batches(_timed(facts) if slot == "time" else facts, batch_size):
         scores = score_slots(model, graph, slot, batch, scorer)
         answer = batch.start if slot == "time" else getattr(batch, slot)
-        row, column = known.find(batch)
+        row, column = index.find(batch)
         other = column != answer[row]
         scores[torch.from_numpy(row[other]), torch.from_numpy(column[other])] = -torch.inf
-        yield Candidates(scores, torch.from_numpy(answer))
+        yield ScoredCandidates(scores, torch.from_numpy(answer))
 
 
 def _timed(facts: Facts) -> Facts:

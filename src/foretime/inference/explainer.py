@@ -11,7 +11,7 @@ import torch
 
 from foretime.data.facts import Facts, inverse
 from foretime.errors import QuestionError
-from foretime.evaluation.slots import SLOTS, Slot, turn
+from foretime.evaluation.slots import SLOTS, Slot, inverted
 from foretime.evidence.counting import count_pair_rule
 from foretime.evidence.families import PAIR_OFFSET
 from foretime.evidence.module import evidence_of
@@ -156,7 +156,7 @@ class Explainer:
         if stages is None or slot not in ("subject", "object"):
             return _Stages()
         asked = self.predictor._facts([question], slot)
-        asked = turn(asked, graph) if slot == "subject" else asked
+        asked = inverted(asked, graph) if slot == "subject" else asked
         candidate = graph.entities.id(answer.name)
         found, top = stages.describe(asked, candidate), stages.reranker.top
         if found is None:

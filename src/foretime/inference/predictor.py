@@ -16,7 +16,7 @@ from foretime.data.graph import Graph
 from foretime.data.sources import SPLITS
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.ranks import batches
-from foretime.evaluation.slots import SLOTS, KnownCandidates, Slot, score_slots, score_terms, turn
+from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_slots, score_terms
 from foretime.evidence.module import evidence_of
 from foretime.reranker.scorer import Scorer
 from foretime.runs.finish import load_scorer, temperatures_in
@@ -90,7 +90,7 @@ class Predictor:
         self.model = scorer.model
         self.graph = graph
         self.temperatures = temperatures
-        self._known: dict[tuple[str, Slot], KnownCandidates] = {}
+        self._known: dict[tuple[str, Slot], SlotIndex] = {}
 
     @classmethod
     def open(cls, run: RunFolder | Path | str) -> Predictor:
@@ -231,7 +231,7 @@ class Predictor:
     def _known_mask(self, split: str, slot: Slot, facts: Facts, scores: Tensor) -> Tensor:
         """Return which candidates the facts of a split know already, (facts, candidates)."""
         if (split, slot) not in self._known:
-            self._known[split, slot] = KnownCandidates(self.graph, slot, self.graph.facts(split))
+            self._known[split, slot] = SlotIndex(self.graph, slot, self.graph.facts(split))
         mask = torch.zeros(scores.shape, dtype=torch.bool)
         row, column = self._known[split, slot].find(facts)
         mask[torch.from_numpy(row), torch.from_numpy(column)] = True
@@ -244,7 +244,7 @@ class Predictor:
         columns_filled = ("start", "end") if slot == "time" else (slot,)
         filled = replace(filled, **dict.fromkeys(columns_filled, chosen))
         if slot == "subject":
-            filled = turn(filled, self.graph)
+            filled = inverted(filled, self.graph)
         return {
             term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in score_terms(self.model, filled)
         }

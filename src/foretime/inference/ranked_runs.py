@@ -1,18 +1,48 @@
-"""The ranks that a run gives to every question of a split, each question by itself."""
+"""Runs ranked on every question of a split, and two of them compared."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError
-from foretime.evaluation import FilterName, known_answers, questions_of, rank
+from foretime.evaluation import AnswerIndex, FilterName, questions_of, rank
+from foretime.evaluation.comparison import Comparison, compare_ranks
 from foretime.evaluation.filters import facts_of_questions
 from foretime.evaluation.ranked_questions import RankedRun
 from foretime.runs.finish import is_finished, load_scorer
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import fits_on_valid
+
+
+def compare(
+    first: Any,
+    second: Any,
+    *,
+    split: str = "valid",
+    filter: FilterName | None = None,
+    top: int = 10,
+    resamples: int = 1_000,
+    flips: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Return how much better the second run answers the questions of a split, and how sure that is.
+
+    `first` and `second` are runs or their folders. `filter` is the runs' own unless one is given. `top` is how many
+    decisive questions are listed for either run, `resamples` how often facts are drawn for the intervals, `flips` how
+    often signs are flipped for p.
+
+    Raises `DataError` if the runs have learned different graphs or the split is empty, and `ConfigError` if they have
+    different filters and none is given.
+
+    >>> comparison = ft.compare("runs/tntcomplex", "runs/lcge")                # doctest: +SKIP
+    >>> comparison.metrics["mrr"].difference_interval, comparison.p_value      # doctest: +SKIP
+    """
+    one, other = (RunFolder.open(getattr(run, "path", run)) for run in (first, second))
+    _check_same_questions(one, other, filter)
+    return compare_ranks(rank_run(one, split, filter), rank_run(other, split, filter), top, resamples, flips, seed)
 
 
 def rank_run(run: RunFolder | Path | str, split: str, filter_name: FilterName | None = None) -> RankedRun:
@@ -24,19 +54,18 @@ def rank_run(run: RunFolder | Path | str, split: str, filter_name: FilterName | 
         raise DataError(f"{folder.path}: its graph has no {split} facts; choose another split")
     scorer = load_scorer(folder, config, graph)
     questions = questions_of(facts, len(graph.predicates), chosen)
-    ranks = rank(scorer.score, questions, known_answers(graph, chosen)).realistic
-    return RankedRun(
-        str(folder.path), graph, split, chosen, questions, facts_of_questions(facts, chosen), ranks,
-        tuple(f"{folder.path}: {note}" for note in notes_on(folder, config, graph, split)),
-    )  # fmt: skip
+    ranks = rank(scorer.score, questions, AnswerIndex.of(graph, chosen)).realistic
+    notes = tuple(f"{folder.path}: {note}" for note in notes_on(folder, config, graph, split))
+    fact = facts_of_questions(facts, chosen)
+    return RankedRun(str(folder.path), graph, split, chosen, questions, fact, ranks, notes)
 
 
 def notes_on(run: RunFolder, config: Config, graph: Graph, split: str) -> list[str]:
-    """Return what makes the ranks of a run on a split other than those of unseen facts by a finished run."""
+    """Return why the ranks of a run on a split are not those of unseen facts by a finished run, if they are not."""
     on_valid = split == "valid"
     seen = {
         "it was trained on train": split == "train",
-        "its reranker was fitted on valid": on_valid and fits_on_valid(config.reranker),
+        "its re-ranker was fitted on valid": on_valid and fits_on_valid(config.reranker),
         "its rules were mined from valid too": on_valid and "valid" in config.rules.splits and run.rules_file.exists(),
         "its evidence has the facts of valid": on_valid and config.evidence.use and "valid" in config.evidence.splits,
     }
@@ -45,20 +74,11 @@ def notes_on(run: RunFolder, config: Config, graph: Graph, split: str) -> list[s
         notes.append(f"its rules were read from a file; whether they were mined from {split} too is not known")
     if not is_finished(run, graph, with_test=False):
         lacking = config.reranker.use and not run.reranker_file.exists()
-        notes.append("the run is not finished: its weights so far" + (", without its second stage" if lacking else ""))
+        notes.append("the run is not finished: its weights so far" + (", without its re-ranker" if lacking else ""))
     return notes
 
 
-def rank_both(
-    first: Path | str, second: Path | str, split: str, filter_name: FilterName | None = None
-) -> tuple[RankedRun, RankedRun]:
-    """Return both runs ranked on the same questions; runs on different graphs or under different filters are errors."""
-    folders = RunFolder.open(first), RunFolder.open(second)
-    check_same_questions(*folders, filter_name)
-    return rank_run(folders[0], split, filter_name), rank_run(folders[1], split, filter_name)
-
-
-def check_same_questions(first: RunFolder, second: RunFolder, filter_name: FilterName | None = None) -> None:
+def _check_same_questions(first: RunFolder, second: RunFolder, filter_name: FilterName | None) -> None:
     """Raise an error if two runs have not learned the same graph, or would be ranked under different filters."""
     graphs = [run.graph() for run in (first, second)]
     prints = [graph.fingerprint() for graph in graphs]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from foretime.data.facts import Facts
-from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import score_questions
 from foretime.models import Model
 from foretime.reranker.features.extractor import Columns, Describer, Shortlist, score_each_term, shortlist_of
@@ -32,7 +32,7 @@ class RerankedModel:
     model: Model
     reranker: Reranker
     describer: Describer
-    known: KnownAnswers
+    known: AnswerIndex
     """What the first stage has trained on: known answers do not take the place of others on the shortlist."""
 
     def score(self, questions: Facts) -> Tensor:

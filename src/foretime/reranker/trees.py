@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from foretime.config import RerankerConfig
 from foretime.data.facts import Facts, Ids
 from foretime.errors import DataError, RunError
-from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import batches
 from foretime.files import write_text
 from foretime.models import Model
@@ -62,7 +62,7 @@ def join(parts: list[Examples]) -> Examples:
 
 
 @torch.inference_mode()
-def examples_of(model: Model, describer: Describer, facts: Facts, known: KnownAnswers, top: int) -> Examples:
+def examples_of(model: Model, describer: Describer, facts: Facts, known: AnswerIndex, top: int) -> Examples:
     """Return the examples that facts ask for; `facts` hold the inverses, `known` is what the first stage has seen.
 
     Facts with the same question are one question with several true candidates. A question whose answers are not among

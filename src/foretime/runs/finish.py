@@ -6,6 +6,7 @@ import math
 import platform
 import resource
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.data.summary import describe
 from foretime.errors import RunError
-from foretime.evaluation import FilterName, KnownAnswers, evaluate, model_scorer
+from foretime.evaluation import AnswerIndex, Evaluation, FilterName, evaluate, model_scorer
 from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
 from foretime.evaluation.slots import SLOTS, Slot, candidates
 from foretime.evidence.module import WithEvidence
@@ -95,7 +96,7 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
     for split in ("valid", "test") if with_test else ("valid",):
         if len(graph.facts(split)):
             callback.announce(f"ranking {split}")
-            report[split] = evaluate_split(scorer, graph, split, config.training.filter, temperatures)
+            report[split] = evaluate_split(scorer, graph, split, config.training.filter, temperatures).to_dict()
     report["tested_before"] = before
     report["test_note"] = note_on_test("test" in report, before)
     run.write_report(report)
@@ -147,22 +148,19 @@ def load_scorer(run: RunFolder, config: Config, graph: Graph, callback: Callback
         reranker = Reranker.load(run.reranker_file, describer.profile_names())
     else:
         reranker = fit_reranker(run, config, graph, model, describer, callback or Callback())
-    known = KnownAnswers(graph.train.with_inverses(len(graph.predicates)))
+    known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
     return Scorer(model, RerankedModel(model, reranker, describer, known))
 
 
 def evaluate_split(
     scorer: Scorer, graph: Graph, split: str, filter_name: FilterName, temperatures: dict[str, float]
-) -> dict[str, Any]:
-    """Return the report of a split with its calibration errors, as plain values; both stages, if there are two."""
-    result = evaluate(scorer.score, graph, split, filter_name).to_dict()
-    result["calibration_error"] = {
+) -> Evaluation:
+    """Return the evaluation of a split with its calibration errors, and that of the base model under a re-ranker."""
+    errors: dict[str, float] = {
         slot: calibration_error(scorer, graph, slot, graph.facts(split), temperatures[slot]) for slot in SLOTS
     }
-    if scorer.stages is not None:
-        first = evaluate(model_scorer(scorer.model), graph, split, filter_name).to_dict()
-        result["first_stage"] = {name: first[name] for name in ("all", "mrr_interval", "kinds")}
-    return result
+    base = evaluate(model_scorer(scorer.model), graph, split, filter_name) if scorer.stages is not None else None
+    return replace(evaluate(scorer.score, graph, split, filter_name), calibration_error=errors, base_model=base)
 
 
 def calibrate(scorer: Scorer, graph: Graph) -> dict[str, float]:

@@ -9,7 +9,7 @@ from foretime.config import Config, RerankerConfig
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError
-from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.filters import AnswerIndex
 from foretime.models import Model
 from foretime.reranker.features.extractor import Describer
 from foretime.reranker.trees import Examples, Reranker, examples_of, fit
@@ -111,5 +111,5 @@ def parts_trained_without(config: RerankerConfig) -> int:
 
 def _examples(model: Model, describer: Describer, graph: Graph, config: Config, facts: Facts, seen: Facts) -> Examples:
     predicates = len(graph.predicates)
-    known = KnownAnswers(seen.with_inverses(predicates))
+    known = AnswerIndex(seen.with_inverses(predicates))
     return examples_of(model, describer, facts.with_inverses(predicates), known, config.reranker.top)

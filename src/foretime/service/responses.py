@@ -105,6 +105,9 @@ class RunOut(RunBrief):
 
     config: dict[str, dict[str, Any]]
     report: dict[str, Any] | None
+    metrics: list[dict[str, str | int]] = Field(
+        description="Of each metric: name, label, about, better, digits."
+    )
     trace: list[dict[str, Any]]
     example: Slots | None
 

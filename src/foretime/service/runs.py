@@ -19,6 +19,7 @@ from pydantic_core import to_json
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import ForetimeError, nearest_names
+from foretime.evaluation.metrics import METRICS
 from foretime.inference.explainer import Explainer
 from foretime.inference.predictor import Predictor
 from foretime.rules.grounding import EventIndex
@@ -111,6 +112,7 @@ class Served:
             **self.brief,
             "config": settings,
             "report": self.report,
+            "metrics": [metric.to_dict() for metric in METRICS.values()],
             "trace": self.trace,
             "example": self.example,
         }

@@ -14,7 +14,7 @@ from foretime.config import Config, TrainingConfig
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.errors import DataError, ForetimeError, Interrupted, RunError
-from foretime.evaluation import known_answers, model_scorer, questions_of, rank
+from foretime.evaluation import AnswerIndex, Metrics, model_scorer, questions_of, rank
 from foretime.evidence.grounds import grounds_of
 from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
@@ -240,8 +240,8 @@ def valid_mrr(model: Model, graph: Graph, training: TrainingConfig) -> float:
     """Return the MRR on valid, or on the configured number of its facts."""
     facts = _sample(graph.valid, training.valid_limit, training.seed)
     questions = questions_of(facts, len(graph.predicates), training.filter)
-    ranks = rank(model_scorer(model), questions, known_answers(graph, training.filter))
-    return float(np.mean(1.0 / ranks.realistic))
+    ranks = rank(model_scorer(model), questions, AnswerIndex.of(graph, training.filter))
+    return Metrics.of(ranks.realistic).mrr
 
 
 def _sample(facts: Facts, limit: int, seed: int) -> Facts:

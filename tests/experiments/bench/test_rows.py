@@ -51,7 +51,7 @@ def test_a_result_takes_the_place_of_that_of_its_name(tmp_path: Path):
     [
         ({"curve": 5}, "curve"), ({"curve": [[1]]}, "curve.0.1"), ({"test": "x"}, "test"),
         ({"seconds": None}, "seconds"),
-        ({"test": {"mrr": 0.1}}, "test.hits@1"), ({"parameters": None}, "parameters"), ({"earlier": None}, "earlier"),
+        ({"test": {"hits@1": 0.1}}, "test.mrr"), ({"parameters": None}, "parameters"), ({"earlier": None}, "earlier"),
         ({"commit": 5}, "commit"), ({"data": "a/b"}, "data"), ({"status": "done"}, "status"),
         ({"test": {"mrr": float("nan")}}, "test.mrr"),
     ],

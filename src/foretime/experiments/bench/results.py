@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foretime.evaluation.metrics import METRICS
 from foretime.experiments.bench.lists import BenchList, read_list
 from foretime.experiments.bench.rows import add_finished
 from foretime.experiments.bench.running import Standing, best_on_valid, run_list, standings, summary
 from foretime.runs.folder import RunFolder
-from foretime.tables import FrameLibrary, Table
-
-FIGURES = ("mrr", "hits@1", "hits@3", "hits@10")
+from foretime.tables import Table, Tabular
 
 
-@dataclass(frozen=True)
-class BenchResults:
+@dataclass(frozen=True, repr=False)
+class BenchResults(Tabular):
     """The state of every run of a list and what it has reached on valid and test.
 
     `file` is the file of results, one line of JSON for each run; `standings` has the runs in the order of the list.
@@ -36,19 +35,15 @@ class BenchResults:
         records = []
         for standing in self.standings:
             row = standing.row or {"test": None, "valid": None, "curve": []}
-            figures = {f"test_{name}": row["test"][name] if row["test"] else None for name in FIGURES}
+            figures = {f"test_{name}": row["test"].get(name) if row["test"] else None for name in METRICS}
             records.append(
                 {"run": standing.planned.name, "state": standing.state, "epochs": row.get("epochs")}
                 | {"valid_mrr": best_on_valid(row), **figures}
                 | {"seconds": standing.seconds if standing.row or standing.attempt else None}
             )
         done = sum(standing.state == "done" for standing in self.standings)
-        formats = {"valid_mrr": ".4f", "seconds": ",.0f"} | {f"test_{name}": ".4f" for name in FIGURES}
+        formats = {"valid_mrr": ".4f", "seconds": ",.0f"} | {f"test_{name}": ".4f" for name in METRICS}
         return Table.of(records, f"{done} of {len(records)} runs are done; results in {self.file}", formats)
-
-    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return the table as a data frame, its figures not rounded."""
-        return self.table().to_frame(library)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return everything as plain values for JSON: every run with its state, its result and its attempt."""
@@ -56,12 +51,6 @@ class BenchResults:
             {"name": own.planned.name, "state": own.state, "result": own.row, "attempt": own.attempt}
             for own in self.standings
         ]
-
-    def __str__(self) -> str:
-        return self.table().to_text()
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def run_benchmark(

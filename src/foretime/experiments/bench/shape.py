@@ -11,12 +11,9 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class SplitFigures(BaseModel):
-    """What was reached on a split."""
+    """What was reached on a split: the MRR, and other metrics under their names."""
 
     mrr: Number
-    hits_at_1: Number = Field(alias="hits@1")
-    hits_at_3: Number = Field(alias="hits@3")
-    hits_at_10: Number = Field(alias="hits@10")
 
 
 class Attempt(BaseModel):

@@ -18,7 +18,7 @@ from foretime.experiments.tuning.plan import RangeSection, TunePlan, read_plan
 from foretime.experiments.tuning.trials import TrialOutcome, TrialTrainer
 from foretime.files import hold, write_text
 from foretime.runs.fingerprint import config_hash
-from foretime.tables import FrameLibrary, Table
+from foretime.tables import Table, Tabular
 from foretime.training.callbacks import Callback
 from foretime.training.settings import changed_config
 
@@ -43,8 +43,8 @@ class TrialResult:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class TuneResults:
+@dataclass(frozen=True, repr=False)
+class TuneResults(Tabular):
     """All trials in a folder, the best first; iterating gives each as a `TrialResult`."""
 
     folder: Path
@@ -74,19 +74,9 @@ class TuneResults:
         tuned = {key for row in rows for key, value in row.items() if "." in key and isinstance(value, float)}
         return Table.of(rows, formats={"valid_mrr": ".4f", "seconds": ".0f"} | dict.fromkeys(tuned, ".4g"))
 
-    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return the table as a data frame, its figures not rounded."""
-        return self.table().to_frame(library)
-
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the trials as plain values for JSON."""
         return [asdict(own) for own in self.trials]
-
-    def __str__(self) -> str:
-        return self.table().to_text()
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def tune(

@@ -17,7 +17,7 @@ from torch import Tensor
 from foretime.config import EvidenceConfig
 from foretime.data.facts import Facts, Ids, concatenate
 from foretime.data.graph import Graph
-from foretime.evaluation.filters import KnownAnswers
+from foretime.evaluation.filters import AnswerIndex
 from foretime.evidence.grounds import Grounds, grounds_of
 from foretime.evidence.module import WithEvidence
 from foretime.models import Model, Queries
@@ -151,7 +151,7 @@ def _terms_at(model: Model, queries: Queries) -> dict[str, Tensor]:
     return terms | model.evidence.score_families(queries)
 
 
-def shortlist_of(scores: Tensor, questions: Facts, known: KnownAnswers, top: int) -> Shortlist:
+def shortlist_of(scores: Tensor, questions: Facts, known: AnswerIndex, top: int) -> Shortlist:
     """Return the best candidates of each question that are not known yet, and behind them the known ones.
 
     `scores`, (questions, entities), is left as it is.

@@ -6,7 +6,7 @@ import { h, replace } from "../dom.js";
 import { keepShown, shown } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
 import { block, empty, later, lines } from "../parts/states.js";
-import { count, number, percent } from "../words.js";
+import { count, number } from "../words.js";
 
 const SPLITS = ["test", "valid"];
 const GROUPS = [
@@ -16,14 +16,7 @@ const GROUPS = [
   ["seen", "entities seen in train"],
   ["unseen", "entities never seen"],
 ];
-const COLUMNS = [
-  ["name", "Predicate"],
-  ["questions", "Questions"],
-  ["mrr", "MRR"],
-  ["1", "H@1"],
-  ["3", "H@3"],
-  ["10", "H@10"],
-];
+let METRICS = []; // as the service lists them: name, label, about, digits
 
 export function reportView({ run, path, query, signal }) {
   return [
@@ -32,7 +25,8 @@ export function reportView({ run, path, query, signal }) {
   ];
 }
 
-function report(run, { report: found, trace, config }) {
+function report(run, { report: found, metrics, trace, config }) {
+  METRICS = metrics;
   if (!found) return empty("This run has no report yet", "It is written at the end of a training.");
   const splits = SPLITS.filter((name) => found[name]?.all);
   return [
@@ -68,7 +62,7 @@ function splitFigures(name, split) {
 
 /** Return the figures of facts that the second stage has seen: those of the first stage can be trusted, others not. */
 function fittedFigures(split) {
-  const first = split.first_stage;
+  const first = split.base_model;
   return [
     first?.all && [
       h("h3", {}, "The first stage alone, which was not fitted on them"),
@@ -90,8 +84,7 @@ const tiles = (told) =>
   );
 
 const metricTiles = (all) => [
-  [all.mrr.toFixed(4), "MRR"],
-  ...["1", "3", "10"].map((k) => [percent(all.hits[k]), `Hits@${k}`]),
+  ...METRICS.map((metric) => [figure(all, metric), metric.label]),
   [count(all.questions), "questions"],
 ];
 
@@ -138,7 +131,8 @@ function groups(rows) {
           "tr",
           {},
           h("th", {}, "Kind"),
-          ["Questions", "MRR", "H@1", "H@3", "H@10"].map((text) => h("th", { class: "figure" }, text)),
+          h("th", { class: "figure" }, "Questions"),
+          METRICS.map(({ label, about }) => h("th", { class: "figure", title: about }, label)),
         ),
       ),
       h(
@@ -153,10 +147,14 @@ function groups(rows) {
 function metricCells(one) {
   return [
     h("td", { class: "figure" }, count(one.questions)),
-    h("td", { class: "figure" }, meter(one.mrr), one.mrr.toFixed(3)),
-    ["1", "3", "10"].map((k) => h("td", { class: "figure" }, one.hits[k].toFixed(3))),
+    METRICS.map((metric, place) =>
+      h("td", { class: "figure" }, place === 0 && meter(one[metric.name]), figure(one, metric)),
+    ),
   ];
 }
+
+/** Return a metric as text; a report that was written before there was this metric has none. */
+const figure = (one, { name, digits }) => one[name]?.toFixed(digits) ?? "–";
 
 function meter(share) {
   const element = h("i", { class: "meter", "aria-hidden": "true" }, h("i"));
@@ -223,7 +221,8 @@ function byPredicate(run, found, splits) {
 }
 
 function predicateTable(run, rows, by, sort) {
-  const value = ([name, one]) => (by === "name" ? name : (one[by] ?? one.hits[by]));
+  const columns = [["name", "Predicate"], ["questions", "Questions"], ...METRICS.map(({ name, label }) => [name, label])];
+  const value = ([name, one]) => (by === "name" ? name : (one[by] ?? 0));
   const sorted = [...rows].sort((one, other) =>
     by === "name" ? value(one).localeCompare(value(other)) : value(other) - value(one),
   );
@@ -242,7 +241,7 @@ function predicateTable(run, rows, by, sort) {
     h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, COLUMNS.map(header))),
+      h("thead", {}, h("tr", {}, columns.map(header))),
       h(
         "tbody",
         {},
