@@ -1,11 +1,11 @@
 """The paper's Table 4 done honestly: LCGE, without RGPR, without commonsense, on the same seeds.
 
-    python benchmarks/ablation.py configs/ablation/icews14-lcge.toml --seeds 0 1 2 --out benchmarks/results/ablation.json
+    python -m benchmarks.ablation configs/ablation/icews14-lcge.toml --seeds 0 1 2 --out benchmarks/results/ablation.json
 
 Every variant is the configuration with one weight set to zero, as the paper defines it: −RGPR is `penalties.event_rules`,
 −TIS is `model.commonsense_weight`. One more is a control: the same rules with their heads shuffled, so that whatever it
 gains does not come from what the rules say. Runs go into `--folder`, one for each variant and seed; finished ones are not trained
-again and interrupted ones go on, so that the command can be stopped and repeated. The best epoch of each run is chosen on
+again and interrupted ones are resumed, so that the command can be stopped and repeated. The best epoch of each run is chosen on
 valid; test is ranked once for each.
 """
 

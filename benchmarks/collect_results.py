@@ -1,9 +1,9 @@
 """Keep what finished runs have shown: their configuration, trace and report, and the pages that quote them.
 
-    python benchmarks/collect_results.py runs/icews14-tntcomplex runs/icews14-lcge …
+    python -m benchmarks.collect_results runs/icews14-tntcomplex runs/icews14-lcge …
 
 Copies the small files of each run into `results/NAME`, then writes `docs/results.md`, the figures of the README, and the
-line «reached» at the top of `configs/NAME.toml`, all from everything in `results`. Without runs it only writes the pages.
+line "reached" at the top of `configs/NAME.toml`, all from everything in `results`. Without runs it only writes the pages.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from benchmarks.reached import valid_mrr, write_reached
+from benchmarks.sections import benchmark_lines, sections
+from benchmarks.summary import summary_table
 from foretime.evaluation.metrics import METRICS
 from foretime.files import write_json, write_text
 from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
-from reached import valid_mrr, write_reached
-from sections import benchmark_lines, sections
-from summary import summary_table
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -34,7 +34,7 @@ def collect(run: Path) -> None:
     for name in ("config.toml", "trace.jsonl"):
         shutil.copyfile(run / name, folder / name)
     report = json.loads((run / "report.json").read_text(encoding="utf-8"))
-    report["training_seconds"] = round(training_seconds(RunFolder(run)), 1)  # earlier reports have the last stage alone
+    report["training_seconds"] = round(training_seconds(RunFolder(run)), 1)
     for split in ("valid", "test"):
         for found in (report.get(split, {}), report.get(split, {}).get("base_model", {})):
             found.pop("predicates", None)
@@ -76,13 +76,13 @@ def write_pages(kept: dict[str, dict[str, Any]]) -> None:
     page = [
         "# Results",
         "",
-        "Written by `python benchmarks/collect_results.py` from the files in `results/` and `benchmarks/results/`. Every",
+        "Written by `python -m benchmarks.collect_results` from the files in `results/` and `benchmarks/results/`. Every",
         "run was chosen on valid, none on test, though some configurations were ranked on test before a later one took their",
         "place ([evidence.md](evidence.md) has what was tried). Protocol: [protocol.md](protocol.md).",
         "A row is made anew by `foretime data get icews14`, `foretime train --config configs/NAME.toml --out runs/NAME` and",
-        "`python benchmarks/collect_results.py runs/NAME`; the tables of models are made by",
+        "`python -m benchmarks.collect_results runs/NAME`; the tables of models are made by",
         "[`foretime bench`](benchmarking.md).",
-        "Minutes are those of all first stages on two cores, often with other work on them; memory is the whole process's.",
+        "Minutes are those of all base models on two cores, often with other work on them; memory is the whole process's.",
         "",
         table,
         "",

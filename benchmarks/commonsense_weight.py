@@ -1,7 +1,7 @@
 """The MRR on valid of E1 + λ·E2 for a row of weights λ, from a run of LCGE, or from two runs that were trained apart.
 
-    python benchmarks/commonsense_weight.py runs/icews14-lcge --out benchmarks/results/commonsense_weight.json
-    python benchmarks/commonsense_weight.py runs/icews14-tntcomplex runs/icews14-complex
+    python -m benchmarks.commonsense_weight runs/icews14-lcge --out benchmarks/results/commonsense_weight.json
+    python -m benchmarks.commonsense_weight runs/icews14-tntcomplex runs/icews14-complex
 
 With `softmax = "each"` the two parts of LCGE share no weights, and Adagrad does not see the scale of a loss, so that
 training them together with any λ gives the same weights as training them apart: λ can be chosen afterwards, and λ = 0 is

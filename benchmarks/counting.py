@@ -1,6 +1,6 @@
 """What counting alone reaches on valid: a model without time has no excuse to stay below it.
 
-    python benchmarks/counting.py icews14 wikidata12k
+    python -m benchmarks.counting icews14 wikidata12k
 
 A candidate o of (s, p, ?, t) is scored by how often train has (s, p, o) at any time; where that is equal, by how often it
 has s and o under any predicate; and then by how often it has o under p. Nothing is learned, and time is not looked at.

@@ -1,6 +1,6 @@
 """What evidence costs: a training step of each family against a step of the embeddings at rank 200, in one run.
 
-    python benchmarks/evidence_speed.py icews14 --out benchmarks/results/evidence_speed_icews14.json
+    python -m benchmarks.evidence_speed icews14 --out benchmarks/results/evidence_speed_icews14.json
 
 The steps are those of real training batches, forward and backward, without the optimiser. Figures are ratios to the
 embeddings, measured in turns, so that a slow moment of the machine meets all alike.

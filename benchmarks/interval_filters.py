@@ -1,6 +1,6 @@
 """One run on a graph of intervals, its test split ranked under the three named filters.
 
-python benchmarks/interval_filters.py runs/wikidata12k-lcge --out benchmarks/results/interval_filters.json
+python -m benchmarks.interval_filters runs/wikidata12k-lcge --out benchmarks/results/interval_filters.json
 """
 
 from __future__ import annotations

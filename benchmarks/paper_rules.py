@@ -1,6 +1,6 @@
 """The rules of the paper's Table 2 counted on ICEWS05-15, our figures beside the paper's.
 
-    python benchmarks/paper_rules.py data/icews05-15 --out benchmarks/results/paper_rules.json
+    python -m benchmarks.paper_rules data/icews05-15 --out benchmarks/results/paper_rules.json
 
 Each rule is counted in both ways, and looked up in the list that mining gives (train alone, SC ≥ 0.1, HC ≥ 0.01, static
 rules of support ≥ 10, HC ≥ 0.01 and SC ≥ 0.1).

@@ -1,6 +1,6 @@
 """Whether mining finds the rules that were planted in the built-in world, and with which confidence.
 
-    python benchmarks/planted_rules.py --out benchmarks/results/planted_rules.json
+    python -m benchmarks.planted_rules --out benchmarks/results/planted_rules.json
 
 The rules are mined from the whole world (all splits, as they were planted) at the default thresholds and the world's own
 window. Recall is the share of planted rules that are found. Precision is the share of found rules that were planted, to

@@ -1,6 +1,6 @@
 """The time of ranking all test questions against the time of its matrix products alone, in one run.
 
-python benchmarks/ranking_speed.py data/icews14 --out benchmarks/results/ranking_speed.json
+python -m benchmarks.ranking_speed data/icews14 --out benchmarks/results/ranking_speed.json
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The line «reached» at the top of a configuration: figures of runs that were trained by it, as it stands."""
+"""The line "reached" at the top of a configuration: figures of runs that were trained by it, as it stands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foretime.runs.fingerprint import config_hash
 
 
 def valid_mrr(report: dict[str, Any]) -> str:
-    """Return the MRR on valid, unless valid has served to fit the second stage: then it says nothing."""
+    """Return the MRR on valid, unless the re-ranker was fitted on valid: then it says nothing."""
     return "(fitted on it)" if "valid" in (report.get("reranker") or "") else f"{report['valid']['all']['mrr']:.4f}"
 
 

@@ -1,11 +1,11 @@
 """Time and memory of rule mining: on a benchmark graph, on growing worlds, and against a scipy.sparse reference.
 
-    python benchmarks/rule_mining.py graph data/icews05-15 --out benchmarks/results/rule_mining_icews05-15.json
-    python benchmarks/rule_mining.py growth --out benchmarks/results/rule_mining_growth.json --plot docs/rule_mining.svg
-    python benchmarks/rule_mining.py reference --out benchmarks/results/rule_mining_reference.json
+    python -m benchmarks.rule_mining graph data/icews05-15 --out benchmarks/results/rule_mining_icews05-15.json
+    python -m benchmarks.rule_mining growth --out benchmarks/results/rule_mining_growth.json --plot docs/rule_mining.svg
+    python -m benchmarks.rule_mining reference --out benchmarks/results/rule_mining_reference.json
 
 Each measured run is a process of its own, so that its peak memory is its own; compiled kernels are in numba's cache,
-and the time of compiling, which is spent once on a machine, is told apart.
+and the time of compiling, which is spent once on a machine, is reported apart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WIDE = StaticThresholds(support=10, head_coverage=0.01, confidence=0.0)
 
 
 def measure_graph(path: Path, window: int) -> dict[str, Any]:
-    """Return times, rules and peak memory of both stages on one graph, in this process."""
+    """Return times, rules and peak memory of both kinds of mining on one graph, in this process."""
     from foretime.runs.finish import machine, peak_memory_mb
 
     graph = read_graph(path)

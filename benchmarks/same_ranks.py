@@ -1,7 +1,7 @@
 """Whether a change of the house has left every rank, score and reason as it was: digests of runs, to the last bit.
 
-    python benchmarks/same_ranks.py write FILE   makes the runs and writes their digests
-    python benchmarks/same_ranks.py check FILE   makes the runs again and compares
+    python -m benchmarks.same_ranks write FILE   makes the runs and writes their digests
+    python -m benchmarks.same_ranks check FILE   makes the runs again and compares
 
 With --real, icews14-rules is trained as well, on the real graph: about five minutes.
 """

@@ -1,6 +1,6 @@
 """Explanations of test questions drawn at random, to be read by people.
 
-    python benchmarks/sample_explanations.py runs/icews14-lcge-evidence-refit --out benchmarks/results/explanations_icews14.md
+    python -m benchmarks.sample_explanations runs/icews14-lcge-evidence-refit --out benchmarks/results/explanations_icews14.md
 
 The best answer of each question that is not known yet is explained; where it is wrong, against the true one.
 """

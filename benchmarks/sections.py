@@ -15,12 +15,11 @@ LABELS = " | ".join(metric.label for metric in METRICS.values())
 def sections(kept: dict[str, dict[str, Any]]) -> list[str]:
     """Return the lines of all sections whose files are there."""
     return [
-        *_stages_section(kept),
+        *_base_model_section(kept),
         *_reranker_section(),
         *_service_section(),
         *_ablation_section(),
         *_commonsense_section(),
-        *_rule_weight_section(),
         *_filters_section(),
         *_counting_section(),
         *_paper_rules_section(),
@@ -75,14 +74,14 @@ def benchmark_lines() -> list[str]:
     mining = _benchmark("rule_mining_icews05-15")
     if mining:
         lines.append(
-            f"- Mining {mining['data']} ({mining['events']:,} events): static stage {mining['static_seconds']:.1f} s for "
-            f"{sum(mining['static_rules'].values()):,} rules, temporal stage {mining['temporal_seconds']:.1f} s, peak memory "
+            f"- Mining {mining['data']} ({mining['events']:,} events): static rules {mining['static_seconds']:.1f} s for "
+            f"{sum(mining['static_rules'].values()):,} rules, temporal rules {mining['temporal_seconds']:.1f} s, peak memory "
             f"{mining['peak_memory_mb']:,.0f} MB."
         )
     reference = _benchmark("rule_mining_reference")
     if reference:
         lines.append(
-            f"- The static stage is {reference['ratio']:,.0f} times as fast as plain scipy.sparse products on a world of "
+            f"- Mining static rules is {reference['ratio']:,.0f} times as fast as plain scipy.sparse products on a world of "
             f"{reference['events']:,} events, with the same counts."
         )
     planted = _benchmark("planted_rules")
@@ -96,52 +95,50 @@ def benchmark_lines() -> list[str]:
     return lines
 
 
-def _stages_section(kept: dict[str, dict[str, Any]]) -> list[str]:
-    """Return the MRR of both stages by how near in time training has an event between the pair."""
-    staged = {name: report for name, report in kept.items() if report.get("reranker")}
-    if not staged:
+def _base_model_section(kept: dict[str, dict[str, Any]]) -> list[str]:
+    """Return the MRR before and after re-ranking by how near in time training has an event between the pair."""
+    reranked = {name: report for name, report in kept.items() if report.get("reranker")}
+    if not reranked:
         return []
     lines = [
-        "## Two stages, by kind of evidence",
+        "## Before and after re-ranking, by kind of evidence",
         "",
-        "MRR before and after the second stage, by how near in time training",
-    ]
-    lines += [
-        "has an event between subject and answer, of any predicate and direction; the share of questions in brackets.",
+        "MRR of the base model and after re-ranking, by how near in time training has an event between subject and answer,",
+        "of any predicate and direction; the share of questions in brackets.",
         "",
     ]
-    for name, report in staged.items():
+    for name, report in reranked.items():
         fitted_on = {"valid"} if "valid" in report["reranker"] else set()
         splits = [split for split in ("valid", "test") if split in report and split not in fitted_on]
-        lines += [f"`{name}` (reranker fitted on: {report['reranker']}):", ""]
-        lines.append("| kind | " + " | ".join(f"{s}, first stage | {s}, both" for s in splits) + " |")
+        lines += [f"`{name}` (re-ranker fitted on: {report['reranker']}):", ""]
+        lines.append("| kind | " + " | ".join(f"{s}, base model | {s}, re-ranked" for s in splits) + " |")
         lines.append("| --- |" + " --- |" * (2 * len(splits)))
-        lines.append(_stage_row("all", [(report[s]["base_model"]["all"], report[s]["all"]) for s in splits]))
+        lines.append(_pair_row("all", [(report[s]["base_model"]["all"], report[s]["all"]) for s in splits]))
         for kind in report[splits[0]]["kinds"]:
             pairs = [(report[s]["base_model"]["kinds"][kind], report[s]["kinds"][kind]) for s in splits]
             share = pairs[0][1]["questions"] / max(report[splits[0]]["all"]["questions"], 1)
-            lines.append(_stage_row(f"{kind} ({share:.1%})", pairs))
+            lines.append(_pair_row(f"{kind} ({share:.1%})", pairs))
         lines.append("")
     return lines
 
 
-def _stage_row(label: str, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
+def _pair_row(label: str, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
     cells = [f"{first['mrr']:.4f} | {both['mrr']:.4f}" for first, both in pairs]
     return f"| {label} | " + " | ".join(cells) + " |"
 
 
 def _reranker_section() -> list[str]:
-    """Return what the second stage is worth on valid, by what it is fitted on and what it may look at."""
+    """Return what the re-ranker is worth on valid, by what it is fitted on and which features it has."""
     lines = []
     for path in sorted(BENCHMARKS.glob("reranker_*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
         lines += [
-            f"## What the second stage learns from: `{result['run']}`",
+            f"## What the re-ranker learns from: `{result['run']}`",
             "",
             f"MRR on valid, {result['trees']} trees over the {result['top']} best candidates "
-            "(`benchmarks/reranker_choices.py`; test is not looked at):",
+            "(`benchmarks/reranker_choices.py`; test is not ranked):",
             "",
-            "| reranker | valid MRR |",
+            "| re-ranker | valid MRR |",
             "| --- | --- |",
             *(f"| {name} | {found['valid_mrr']:.4f} |" for name, found in result.items() if isinstance(found, dict)),
             "",
@@ -212,7 +209,7 @@ def _ablation_section() -> list[str]:
         "## The paper's ablation",
         "",
         f"`configs/ablation/{result['config']}`, {result['rules']} rules, seeds {', '.join(map(str, result['seeds']))}: MRR as "
-        "mean ± standard deviation over the seeds. «shuffled» has the same rules with their heads shuffled: a control.",
+        'mean ± standard deviation over the seeds. "shuffled" has the same rules with their heads shuffled: a control.',
         "",
         "| variant | valid | test | test, each seed |",
         "| --- | --- | --- | --- |",
@@ -227,23 +224,6 @@ def _ablation_section() -> list[str]:
 def _spread(found: dict[str, Any]) -> str:
     spread = f" ± {found['standard_deviation']:.4f}" if len(found["values"]) > 1 else " (one seed)"
     return f"{found['mean']:.4f}{spread}"
-
-
-def _rule_weight_section() -> list[str]:
-    result = _benchmark("rule_weight")
-    if not result:
-        return []
-    weights = list(result["mrr"])
-    return [
-        "## The weight of the rules",
-        "",
-        f"MRR on valid after {result['epochs']} epochs at rank {result['rank']}, E1 alone, one seed:",
-        "",
-        "| `event_rules` | " + " | ".join(weights) + " |",
-        "| --- |" + " --- |" * len(weights),
-        "| valid MRR | " + " | ".join(f"{value:.4f}" for value in result["mrr"].values()) + " |",
-        "",
-    ]
 
 
 def _filters_section() -> list[str]:
@@ -313,7 +293,7 @@ def _growth_section() -> list[str]:
         "",
         "![time and memory against the number of events](rule_mining.svg)",
         "",
-        "| events of the world | training events | static stage, s | temporal stage, s | peak memory, MB |",
+        "| events of the world | training events | static rules, s | temporal rules, s | peak memory, MB |",
         "| --- | --- | --- | --- | --- |",
     ]
     for row in rows:

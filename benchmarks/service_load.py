@@ -1,12 +1,12 @@
 """What the service carries: requests a second and their times, what gathering brings, and what happens at 4 × the load.
 
-    python benchmarks/service_load.py runs/icews14-lcge --seconds 10 --out benchmarks/results/service_load.json
+    python -m benchmarks.service_load runs/icews14-lcge --seconds 10 --out benchmarks/results/service_load.json
 
 The service is `foretime serve` in a process of its own; this process is the load. Questions are the test facts of the
 run, each asked for its object and for its subject, by clients that keep their connection and ask again as soon as they
 have an answer. The last part does not wait for answers: it means to send 4 × as many questions a second as were carried,
-and tells how many it has sent. Requests are made before they are needed, and of answers only status and length are read.
-Both processes share the machine: what the load itself costs is told as `load_cpu_share`.
+and reports how many it has sent. Requests are made before they are needed, and of answers only status and length are read.
+Both processes share the machine: what the load itself costs is reported as `load_cpu_share`.
 """
 
 from __future__ import annotations

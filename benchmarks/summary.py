@@ -11,14 +11,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
+from benchmarks.paper.published import published
 from foretime.config import Config, read_config
-from foretime.experiments.bench.published import published
 from foretime.runs.reranking import fits_on_valid
 
 KINDS = {
     "rules, no embeddings": lambda config: config.model.name == "rules",
     "LCGE alone": lambda config: config.model.name == "lcge" and not config.evidence.use,
-    "LCGE, evidence, reranker": lambda config: config.model.name == "lcge" and config.evidence.use,
+    "LCGE, evidence, re-ranker": lambda config: config.model.name == "lcge" and config.evidence.use,
 }
 
 

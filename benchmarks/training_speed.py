@@ -1,6 +1,6 @@
 """How much of the machine a training step uses, and how it compares with the loop that the field writes.
 
-    python benchmarks/training_speed.py data/icews14 --out benchmarks/results/training_speed.json
+    python -m benchmarks.training_speed data/icews14 --out benchmarks/results/training_speed.json
 
 Everything is measured in one run, interleaved, and printed as ratios: seconds on a shared machine mean little. The
 machine's own peak is the best of many products of two matrices of the step's own shape. The plain loop has sparse

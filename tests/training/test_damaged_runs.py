@@ -4,11 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from benchmarks.paper.audit import audit
 
 from foretime.config import Config, override
 from foretime.data.graph import Graph
 from foretime.errors import Interrupted, RunError
-from foretime.experiments.bench.audit import audit
 from foretime.inference.predictor import Predictor
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, resume

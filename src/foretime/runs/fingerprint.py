@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 from foretime.config import Config
 from foretime.models import model_options
@@ -12,7 +13,12 @@ from foretime.training.settings import complete_config
 
 
 def config_hash(config: Config) -> str:
-    """Return sixteen hex digits that are the same for configurations that train the same thing.
+    """Return sixteen hex digits that are the same for configurations that train the same thing."""
+    return settings_hash(trained_settings(config))
+
+
+def trained_settings(config: Config) -> dict[str, Any]:
+    """Return the settings that decide what is trained, by section.
 
     A setting at its default and a penalty without weight are left out, so that what a later version adds to the
     settings makes no earlier run another one. Threads, the times of checkpoints and where the graph lies do not belong
@@ -25,8 +31,12 @@ def config_hash(config: Config) -> str:
     )
     model = {"name": complete.model.name, **model_options(complete.model).model_dump(exclude_defaults=True)}
     penalties = {name: weight for name, weight in complete.penalties.items() if weight}
-    values = {name: section for name, section in own.items() if section} | {"model": model, "penalties": penalties}
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+    return {name: section for name, section in own.items() if section} | {"model": model, "penalties": penalties}
+
+
+def settings_hash(settings: dict[str, Any]) -> str:
+    """Return sixteen hex digits of the settings of a training."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def seedless_hash(config: Config) -> str:

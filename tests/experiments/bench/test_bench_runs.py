@@ -7,23 +7,28 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from bench_files import write_list
+from typer.testing import CliRunner
 
+from foretime.cli import app
 from foretime.config import Config, override
 from foretime.errors import ConfigError, DataError
-from foretime.experiments.bench import process, running
-from foretime.experiments.bench.declared import BenchList, read_list
+from foretime.experiments.bench import process, running, worker
+from foretime.experiments.bench.lists import BenchList, read_list
 from foretime.experiments.bench.process import is_held, only_here
-from foretime.experiments.bench.provenance import provenance, provenance_of
+from foretime.experiments.bench.provenance import Provenance, provenance_of
+from foretime.experiments.bench.results import benchmark_status, run_benchmark
 from foretime.experiments.bench.rows import Ending, read_rows, write_row
 from foretime.experiments.bench.running import run_list, standings
 from foretime.runs.finish import progress_of
 from foretime.runs.folder import RunFolder
 
+MADE = Provenance("c" * 40, "a processor")
 TWO = """
 [[run]]
 config = "small.toml"
@@ -35,13 +40,26 @@ seeds = [7]
 """
 
 
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trains in this process, where it does not matter that a training has one of its own."""
+
+    def train(config: Config, folder: Path, lock: int, seconds: float, report: Callable[[str], None]) -> Ending:
+        reported: list[str] = []
+        monkeypatch.setattr(worker, "send", lambda **content: reported.extend(content.values()))
+        code = worker.work(folder, os.getppid(), *map(Path, process._words(config, folder)[2:]))
+        return Ending("finished", 0.5) if code == 0 else Ending("failed", 0.5, reported[-1])
+
+    monkeypatch.setattr(running, "train_in_process", train)
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[BenchList, list[str]]:
-    """A list that was run, a run that cannot work in it, and what was told."""
+    """A list that was run, a run that cannot work in it, and what was reported."""
     folder = tmp_path_factory.mktemp("bench")
-    bench, told = read_list(write_list(folder, TWO.format(folder=folder))), []
-    run_list(bench, told.append)
-    return bench, told
+    bench, reported = read_list(write_list(folder, TWO.format(folder=folder))), []
+    run_list(bench, reported.append)
+    return bench, reported
 
 
 def test_a_result_has_everything_that_a_table_needs(finished):
@@ -65,22 +83,24 @@ def test_a_result_has_everything_that_a_table_needs(finished):
     assert row["version"]
 
 
-def test_a_run_that_fails_is_noted_and_the_others_go_on(finished):
-    bench, told = finished
+def test_a_run_that_fails_is_noted_and_the_others_are_trained(finished):
+    bench, reported = finished
     broken = read_rows(bench.results)[0]
     missing = bench.path.parent / "no-such-graph.tsv"
     assert (broken["status"], broken["test"]) == ("failed", None)
     assert broken["note"].startswith(f"{missing}: ")  # what the training itself has said
     assert [standing.state for standing in standings(bench)] == ["failed", "done"]
-    assert "1 of 2: broken-0: failed, " in told[1]
+    assert "1 of 2: broken-0: failed, " in reported[1]
+    assert any(line.startswith("epoch   2  event_loss") or line.startswith("epoch   2  loss") for line in reported)
+    assert "ranking test …" in reported
 
 
 def test_what_is_done_is_skipped_and_another_configuration_is_not(finished, tmp_path: Path):
     bench, _ = finished
     before = {path: path.stat().st_mtime_ns for path in bench.runs.rglob("*")}
-    told: list[str] = []
-    assert run_list(replace(bench, planned=bench.planned[1:]), told.append) == []
-    assert told == ["1 of 1: small-7: done, skipped"]
+    reported: list[str] = []
+    assert run_list(replace(bench, planned=bench.planned[1:]), reported.append) == []
+    assert reported == ["1 of 1: small-7: done, skipped"]
     assert {path: path.stat().st_mtime_ns for path in bench.runs.rglob("*")} == before
     changed = replace(bench, planned=(replace(bench.planned[1], hash="0" * 16),))
     assert [standing.state for standing in standings(changed)] == ["changed"]
@@ -103,18 +123,18 @@ def wait_for_an_epoch(trace: Path, seconds: float = 300) -> None:
 
 
 def test_interrupted_then_over_budget_then_finished(tmp_path: Path):
-    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=300))
+    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=150))
     folder = bench.folder(bench.planned[0])
     process = bench_process(bench.path)
     wait_for_an_epoch(folder / "trace.jsonl")
     process.send_signal(signal.SIGHUP)  # its terminal was closed
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
-    assert f"stopped; go on with foretime bench run {bench.path}" in errors.decode()
+    assert f"stopped; resume with foretime bench run {bench.path}" in errors.decode()
     first = read_rows(bench.results)[0]
     assert (first["status"], first["test"], first["converged"]) == ("interrupted", None, None)
-    assert 0 < first["epochs"] < 300
-    assert standings(bench)[0].state == "to go on"
+    assert 0 < first["epochs"] < 150
+    assert standings(bench)[0].state == "to resume"
     short = replace(bench, seconds_per_run=first["seconds"] + 0.5)
     (second,) = run_list(short)
     assert second["status"] == "over budget"
@@ -122,14 +142,14 @@ def test_interrupted_then_over_budget_then_finished(tmp_path: Path):
     assert second["curve"][: len(first["curve"])] == first["curve"]
     assert standings(short)[0].state == "over budget"
     assert run_list(short) == []
-    assert standings(bench)[0].state == "to go on"
+    assert standings(bench)[0].state == "to resume"
     (third,) = run_list(bench)
-    assert (third["status"], third["epochs"], len(third["curve"])) == ("finished", 300, 300)
+    assert (third["status"], third["epochs"], len(third["curve"])) == ("finished", 150, 150)
     assert third["curve"][: len(first["curve"])] == first["curve"]
     assert third["seconds"] > second["seconds"]
 
 
-def test_a_training_misses_a_caller_that_was_killed(tmp_path: Path):
+def test_a_training_whose_parent_was_killed_saves_its_state_and_stops(tmp_path: Path):
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=100_000))
     folder = bench.folder(bench.planned[0])
     process = bench_process(bench.path)
@@ -141,11 +161,12 @@ def test_a_training_misses_a_caller_that_was_killed(tmp_path: Path):
     while is_held(folder):
         assert time.monotonic() < limit
         time.sleep(0.02)
-    assert [standing.state for standing in standings(bench)] == ["to go on"]
+    assert [standing.state for standing in standings(bench)] == ["to resume"]
     progress = progress_of(folder / "last.safetensors")  # it has saved its state before it stopped
     assert len(RunFolder(folder).trace()) == progress.epochs_done > 0
 
 
+@pytest.mark.usefixtures("in_process")
 def test_a_run_that_fails_takes_no_finished_result_away(finished, tmp_path: Path):
     planned = finished[0].planned[1]
     config = override(planned.config, {"data.path": "evnts.tsv"})
@@ -168,7 +189,7 @@ def test_a_run_that_fails_takes_no_finished_result_away(finished, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("status", "budget", "state"),
-    [("over budget", 50.0, "over budget"), ("over budget", 70.0, "to go on"), ("interrupted", 50.0, "to go on"),
+    [("over budget", 50.0, "over budget"), ("over budget", 70.0, "to resume"), ("interrupted", 50.0, "to resume"),
      ("failed", 50.0, "failed")],
 )  # fmt: skip
 def test_an_attempt_beside_a_finished_result_stands_as_it_was_left(
@@ -189,7 +210,7 @@ def test_an_attempt_beside_a_finished_result_stands_as_it_was_left(
 
 
 @pytest.mark.parametrize(
-    ("budget", "told"),
+    ("budget", "reported"),
     [
         ('results = "{folder}/small.toml/x.jsonl"', "results: cannot write in .*small.toml: .*; name another place in"),
         (
@@ -199,17 +220,18 @@ def test_an_attempt_beside_a_finished_result_stands_as_it_was_left(
         ('results = "{folder}"', "results = .*: is a folder; name a file in it"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_told_before_anything_is_trained(tmp_path: Path, budget: str, told: str):
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_trained(tmp_path: Path, budget: str, reported: str):
     path = write_list(tmp_path, '[[run]]\nconfig = "small.toml"')
     key, value = budget.format(folder=tmp_path).split(" = ")
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(key)]
     path.write_text("\n".join([lines[0], f"{key} = {value}", *lines[1:]]), encoding="utf-8")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=reported):
         run_list(read_list(path))
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
 
 
-def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_path: Path):
+@pytest.mark.usefixtures("in_process")
+def test_a_run_whose_epochs_were_raised_continues_where_the_shorter_one_ended(tmp_path: Path):
     entry, rows, folders = '[[run]]\nconfig = "small.toml"', {}, {}
     for epochs in (2, 3, 5):
         bench = read_list(write_list(tmp_path, entry, epochs=epochs))
@@ -217,9 +239,9 @@ def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_
         (rows[epochs],) = run_list(bench)
     assert (rows[5]["status"], rows[5]["epochs"], rows[5]["tested_before"]) == ("finished", 5, [2, 3])
     assert rows[5]["earlier"] == [rows[2]["config_hash"], rows[3]["config_hash"]]
-    assert rows[5]["curve"][:3] == rows[3]["curve"]  # the very seconds, so it was not trained anew
+    assert rows[5]["curve"][:3] == rows[3]["curve"]  # the same seconds, so it was not trained anew
     assert len(rows[5]["curve"]) == 5
-    assert rows[5]["seconds"] > rows[3]["training_seconds"]
+    assert rows[5]["training_seconds"] > rows[3]["training_seconds"]
     assert folders[3].report()["epochs"] == 3  # the shorter one stays as it was
     assert [row["epochs"] for row in read_rows(tmp_path / "results" / "bench.jsonl")] == [5]
     # another seed, or other settings, begin anew
@@ -228,7 +250,8 @@ def test_a_run_whose_epochs_were_raised_goes_on_where_the_shorter_one_ended(tmp_
     assert (row["tested_before"], row["curve"][0] == rows[5]["curve"][0]) == ([], False)
 
 
-def test_a_shorter_run_on_another_graph_is_not_gone_on_with(tmp_path: Path):
+@pytest.mark.usefixtures("in_process")
+def test_a_shorter_run_on_another_graph_is_not_continued(tmp_path: Path):
     entry, folder = '[[run]]\nconfig = "small.toml"', tmp_path / "other"
     run_list(read_list(write_list(tmp_path, entry, epochs=2)))
     folder.mkdir()
@@ -248,11 +271,11 @@ def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp
     (tmp_path / "events.tsv").write_text("a\tsees\tb\t2021-01-01\nb\tsees\ta\t2021-01-02\n", encoding="utf-8")
     moved = override(planned.config, {"data.path": str(tmp_path / "events.tsv")})
     other = replace(bench, results=tmp_path / "results.jsonl", planned=(replace(planned, config=moved),))
-    told: list[str] = []
+    reported: list[str] = []
     before = other.results.read_bytes()
-    assert run_list(other, told.append) == []
-    assert told[0].startswith(
-        "1 of 1: small-7: another graph, skipped: what is there has learned another graph of this name; "
+    assert run_list(other, reported.append) == []
+    assert reported[0].startswith(
+        "1 of 1: small-7: another graph, skipped: what is there was trained on another graph of this name; "
     )
     assert other.results.read_bytes() == before
     changed = replace(other, planned=(replace(other.planned[0], hash="0" * 16),))  # and its configuration too
@@ -270,9 +293,9 @@ def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp
 
 def test_the_time_of_a_call_does_not_end_a_run_for_good(tmp_path: Path):
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=100_000))
-    (row,) = run_list(replace(bench, seconds_in_all=8.0))
+    (row,) = run_list(replace(bench, seconds_in_all=0.5))
     assert row["status"] == "interrupted"
-    assert standings(bench)[0].state == "to go on"
+    assert standings(bench)[0].state == "to resume"
 
 
 def test_a_result_has_the_commit_that_began_it_and_the_one_that_finished_it(tmp_path: Path, monkeypatch):
@@ -286,19 +309,30 @@ def test_a_result_has_the_commit_that_began_it_and_the_one_that_finished_it(tmp_
     assert provenance_of(tmp_path / "run")[::2] == ("b" * 40, None)
 
 
-def test_a_failed_run_is_an_exit_code(finished):
-    bench, _ = finished
-    found = bench_process(bench.path)
-    found.communicate(timeout=300)
-    assert found.returncode == 1
+@pytest.mark.usefixtures("in_process")
+def test_the_command_prints_a_table_and_a_failed_run_is_an_exit_code(finished, tmp_path: Path):
+    bench, table = finished[0], tmp_path / "new" / "table.md"
+    found = CliRunner().invoke(app, ["bench", "run", str(bench.path), "--markdown", str(table)])
+    assert found.exit_code == 1
+    results = benchmark_status(bench.path)
+    assert str(results) in found.output
+    assert results.table().to_markdown() == table.read_text(encoding="utf-8")
+    assert results.failed == ["broken-0"]
+    frame = run_benchmark(bench.path, only=["small-*"]).to_frame()
+    row = read_rows(bench.results)[1]
+    assert frame.loc[0, ["run", "state", "test_mrr", "test_hits@1"]].tolist() == [
+        "small-7", "done", row["test"]["mrr"], row["test"]["hits@1"],
+    ]  # fmt: skip
+    assert [own["result"] for own in results.to_dicts()] == read_rows(bench.results)
+    assert "<td>small-7</td>" in results._repr_html_()
 
 
 def test_a_call_that_is_out_of_time_begins_nothing(tmp_path: Path):
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', budget="seconds_in_all = 0.0001"))
-    told: list[str] = []
+    reported: list[str] = []
     time.sleep(0.001)
-    assert run_list(replace(bench, seconds_in_all=1e-9), told.append) == []
-    assert told == ["1 of 1: small-0: the 1e-09 seconds in all are over; call again to go on"]
+    assert run_list(replace(bench, seconds_in_all=1e-9), reported.append) == []
+    assert reported == ["1 of 1: small-0: the 1e-09 seconds in all are over; call again to resume"]
 
 
 @pytest.mark.parametrize(("threads", "set_before", "numba"), [(1, None, "1"), (0, None, None), (2, "1", "1")])
@@ -314,22 +348,22 @@ def test_rules_and_evidence_have_the_threads_of_the_run(
 
 
 def test_what_another_process_trains_is_skipped(tmp_path: Path):
-    bench, told = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"')), []
+    bench, reported = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"')), []
     with only_here(bench.folder(bench.planned[0])) as lock:
         assert lock is not None
         assert [standing.state for standing in standings(bench)] == ["training"]
-        assert run_list(bench, told.append) == []
-    assert told == ["1 of 1: small-0: another process trains it, skipped"]
+        assert run_list(bench, reported.append) == []
+    assert reported == ["1 of 1: small-0: another process trains it, skipped"]
     assert [standing.state for standing in standings(bench)] == ["to do"]
     assert not list(bench.runs.iterdir())  # the lock is removed
 
 
 def test_a_run_that_another_call_has_finished_meanwhile_is_not_begun(finished, monkeypatch: pytest.MonkeyPatch):
-    bench, told = replace(finished[0], planned=finished[0].planned[1:]), []
+    bench, reported = replace(finished[0], planned=finished[0].planned[1:]), []
     rows = iter([[], read_rows(bench.results)])
     monkeypatch.setattr(running, "read_rows", lambda path: next(rows))
-    assert run_list(bench, told.append) == []
-    assert told == ["1 of 1: small-7: done, skipped"]
+    assert run_list(bench, reported.append) == []
+    assert reported == ["1 of 1: small-7: done, skipped"]
 
 
 def test_the_budget_counts_what_a_killed_call_has_spent(finished, tmp_path: Path):
@@ -358,7 +392,7 @@ def test_a_finished_run_whose_files_cannot_be_read_has_failed(finished, tmp_path
     for name, content in (("report-after-old.json", "{}"), ("trace.jsonl", "nonsense\n"), ("config.toml", "a = 1")):
         copy = Path(shutil.copytree(finished[0].folder(planned), tmp_path / name))
         (copy / name).write_text(content, encoding="utf-8")
-        row = running._result(planned, copy, Ending("finished", 3.0), provenance())
+        row = running._result(planned, copy, Ending("finished", 3.0), MADE)
         assert (row["status"], row["test"]) == ("failed", None)
         assert name in row["note"]
         write_row(tmp_path / "results.jsonl", row)
@@ -369,7 +403,7 @@ def test_a_finished_run_whose_files_cannot_be_read_has_failed(finished, tmp_path
 def test_a_graph_of_any_name_gives_a_line_that_can_be_read(finished, tmp_path: Path, path: str, name: str | None):
     planned = finished[0].planned[1]
     config = override(planned.config, {"data.path": path})
-    row = running._result(replace(planned, config=config), tmp_path / "none", Ending("failed", 1.0), provenance())
+    row = running._result(replace(planned, config=config), tmp_path / "none", Ending("failed", 1.0), MADE)
     write_row(tmp_path / "results.jsonl", row)
     assert read_rows(tmp_path / "results.jsonl")[0]["data"] == (name or Path("..").resolve().name)
     with pytest.raises(DataError, match=r"small-7 would be no result of foretime bench .*; not written"):
@@ -381,10 +415,10 @@ def test_a_run_that_somebody_trains_by_hand_is_training(finished, tmp_path: Path
     folder = RunFolder(bench.folder(bench.planned[0]))
     with folder.held():
         assert [standing.state for standing in standings(bench)] == ["training"]
-        told: list[str] = []
-        assert run_list(bench, told.append) == []
-    assert told == ["1 of 1: small-7: another process trains it, skipped"]
-    assert [standing.state for standing in standings(bench)] == ["to go on"]
+        reported: list[str] = []
+        assert run_list(bench, reported.append) == []
+    assert reported == ["1 of 1: small-7: another process trains it, skipped"]
+    assert [standing.state for standing in standings(bench)] == ["to resume"]
 
 
 @pytest.mark.parametrize("file", ["graph.json", "last.safetensors"])
@@ -394,7 +428,7 @@ def test_a_run_with_a_damaged_file_has_failed_and_stops_nothing(finished, tmp_pa
     copy = Path(shutil.copytree(bench.folder(planned), tmp_path / "copy"))
     (copy / "report.json").unlink()
     (copy / file).write_bytes(b"half")
-    row = running._result(planned, copy, Ending("failed", 3.0, "exit code 2"), provenance())
+    row = running._result(planned, copy, Ending("failed", 3.0, "exit code 2"), MADE)
     assert (row["name"], row["status"], row["note"], row["test"]) == ("small-7", "failed", "exit code 2", None)
     assert running.summary(row).endswith(", 3 s (exit code 2)")
 

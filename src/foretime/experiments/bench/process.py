@@ -1,50 +1,75 @@
-"""One run in a process of its own: its memory can be measured, and what goes wrong there stops nothing else."""
+"""One run in a process of its own: its memory can be measured, and its failure stops nothing else."""
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from foretime.config import Config, config_text
 from foretime.errors import RunError
 from foretime.experiments.bench.rows import Ending
+from foretime.experiments.bench.shape import Status
 from foretime.files import write_text
-from foretime.runs.caller import FaultPipe
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_left
 
+Child: TypeAlias = "subprocess.Popen[str]"
 
-def train_in_process(config: Config, folder: Path, lock: int, seconds: float = 0.0) -> Ending:
-    """Train in a run folder, or go on there, for so many seconds at the most (0: to the end); return how it ended.
 
-    `lock` is that of `only_here`. A training that is out of time or interrupted saves its state first. One whose model
-    is trained is let through: a second stage and the ranking are before it.
+def train_in_process(
+    config: Config, folder: Path, lock: int, seconds: float = 0.0, report: Callable[[str], None] = lambda text: None
+) -> Ending:
+    """Train in a run folder, or resume there, for at most so many seconds (0: to the end); return how it ended.
+
+    `lock` is that of `only_here`; `report` is given every line that the training reports. A training that is out of
+    time or interrupted saves its state first. One whose models are all trained may fit its re-ranker and rank.
     """
-    with _terminated_as_interrupted(), FaultPipe() as faults:
+    with _terminated_as_interrupted():
         began = time.monotonic()
         child = subprocess.Popen(
-            [sys.executable, "-m", "foretime", "train", *_words(config, folder)],
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C comes here, and goes on to the training once
-            pass_fds=[lock, faults.descriptor],
-            env=_environment(config) | faults.environment(),
+            [sys.executable, "-m", "foretime.experiments.bench.worker", *_words(config, folder)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C comes here, and is passed on to the training once
+            pass_fds=[lock],
+            env=_environment(config),
+            encoding="utf-8",
+            errors="replace",
         )
+        faults: list[str] = []
+        reader = threading.Thread(target=_listen, args=(child, report, faults), daemon=True)
+        reader.start()
         status = _wait(child, folder, seconds)
-        spent = time.monotonic() - began
-        told = faults.fault()
-    if status == "ended":
-        done = child.returncode == 0
-        return Ending("finished", spent) if done else Ending("failed", spent, _fault(child, folder, told))
-    return Ending("over budget" if status == "over budget" else "interrupted", spent)
+        reader.join()
+    spent = time.monotonic() - began
+    if status != "ended":
+        return Ending(status, spent)
+    if child.returncode == 0:
+        return Ending("finished", spent)
+    return Ending("failed", spent, _fault(child, folder, faults))
+
+
+def _listen(child: Child, report: Callable[[str], None], faults: list[str]) -> None:
+    """Pass on what a training reports, and keep what it says to be wrong."""
+    with child.stdout or nullcontext(()) as lines:  # closed in the end: a training never waits for its reader
+        for line in lines:
+            try:
+                found = json.loads(line)
+            except ValueError:  # printed by some library
+                continue
+            if "fault" in found:
+                faults.append(found["fault"].strip().partition("\n")[0])
+            else:
+                report(found["text"])
 
 
 def _environment(config: Config) -> dict[str, str]:
@@ -54,14 +79,15 @@ def _environment(config: Config) -> dict[str, str]:
 
 
 def _words(config: Config, folder: Path) -> list[str]:
+    words = [str(folder), str(os.getpid())]
     if RunFolder(folder).config_file.exists():
-        return ["--resume", str(folder)]
+        return words
     file = folder.parent / f"{folder.name}.toml"
     write_text(file, config_text(config))
-    return ["--config", str(file), "--out", str(folder)]
+    return [*words, str(file)]
 
 
-def _wait(child: subprocess.Popen[bytes], folder: Path, seconds: float) -> str:
+def _wait(child: Child, folder: Path, seconds: float) -> Status | Literal["ended"]:
     try:
         child.wait(timeout=seconds or None)
     except subprocess.TimeoutExpired:
@@ -75,7 +101,7 @@ def _wait(child: subprocess.Popen[bytes], folder: Path, seconds: float) -> str:
     return "ended"
 
 
-def _stop(child: subprocess.Popen[bytes], status: str) -> str:
+def _stop(child: Child, status: Status) -> Status | Literal["ended"]:
     """Ask a training to save its state and stop, at once if Ctrl-C comes again."""
     while True:
         child.send_signal(signal.SIGTERM)
@@ -87,16 +113,17 @@ def _stop(child: subprocess.Popen[bytes], status: str) -> str:
         return "ended" if child.returncode == 0 else status
 
 
-def _fault(child: subprocess.Popen[bytes], folder: Path, told: str) -> str:
-    how = f"killed by signal {-child.returncode}" if child.returncode < 0 else told or f"exit code {child.returncode}"
-    return f"{how}; foretime train --resume {folder} goes on" if RunFolder(folder).config_file.exists() else how
+def _fault(child: Child, folder: Path, faults: list[str]) -> str:
+    code = child.returncode
+    how = f"killed by signal {-code}" if code < 0 else faults[0] if faults else f"exit code {code}"
+    return f"{how}; foretime train --resume {folder} resumes it" if RunFolder(folder).config_file.exists() else how
 
 
 @contextmanager
 def only_here(folder: Path) -> Iterator[int | None]:
-    """Hold the lock of a run folder and give it, or nothing if another process has it.
+    """Hold the lock of a run folder and yield it, or None if another process has it.
 
-    A training that has outlived its caller still holds it, until it has missed it and saved its state.
+    A training that has outlived its parent still holds it until it has saved its state.
     """
     path = _lock_file(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +145,7 @@ def is_held(folder: Path) -> bool:
 
 
 def _is_trained_in(folder: Path) -> bool:
-    """Return whether somebody trains in a run folder who was not called by a list."""
+    """Return whether a process that no list has started trains in a run folder."""
     try:
         with RunFolder(folder).held():
             return False
@@ -148,7 +175,7 @@ def _lock_file(folder: Path) -> Path:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Hear SIGTERM and a closed terminal as Ctrl-C, so that the training is stopped too."""
+    """Treat SIGTERM and a closed terminal as Ctrl-C, so that the training is stopped too."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -13,56 +13,45 @@ import foretime
 from foretime.files import write_json
 
 MADE = "made.json"
-"""The file of a run folder that tells by which commit it was begun."""
+"""The file of a run folder with the commit that began it."""
 
 
 class Provenance(NamedTuple):
-    """The commit of the code, if it is known, and the processor.
-
-    A run that goes on after the code has changed was begun by one commit and finished by another.
-    """
+    """The commit that began a run, if it is known, the processor, and the commit that finished it, if it is another."""
 
     commit: str | None
     processor: str
     finished_by: str | None = None
 
 
-def provenance() -> Provenance:
-    """Return what results are made by here."""
-    return Provenance(code_commit(), processor())
-
-
 def provenance_of(folder: Path) -> Provenance:
-    """Return what a run is made by: by the code of its beginning, which its folder keeps, and by that of now."""
-    now, file = provenance(), folder / MADE
+    """Return what a run is made by; the first call notes the commit in the folder."""
+    commit, file = code_commit(), folder / MADE
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(file, {"commit": now.commit})
-        return now
-    begun = _begun(folder)
-    if begun is None or begun["commit"] == now.commit:
-        return now
-    return now._replace(commit=begun["commit"], finished_by=now.commit)
+        write_json(file, {"commit": commit})
+    known, begun = _begun(folder)
+    if not known or begun == commit:
+        return Provenance(commit, processor())
+    return Provenance(begun, processor(), commit)
 
 
 def commit_in(folder: Path) -> str | None:
-    """Return the commit of the code that has begun a run, if its folder tells."""
-    begun = _begun(folder)
-    return begun["commit"] if begun else None
+    """Return the commit of the code that began a run, if its folder has it."""
+    return _begun(folder)[1]
 
 
-def _begun(folder: Path) -> dict[str, str | None] | None:
-    """Return what a run folder tells of its beginning, nothing if that is missing or damaged."""
+def _begun(folder: Path) -> tuple[bool, str | None]:
+    """Return whether a run folder says which commit began it, and that commit."""
     try:
-        found = json.loads((folder / MADE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    known = isinstance(found, dict) and isinstance(found.get("commit", 0), str | None)
-    return found if known else None
+        commit = json.loads((folder / MADE).read_text(encoding="utf-8"))["commit"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False, None
+    return (True, commit) if isinstance(commit, str | None) else (False, None)
 
 
 def code_commit() -> str | None:
-    """Return the commit that the code was checked out from, `+` behind it if files have changed since; or nothing."""
+    """Return the commit that the code was checked out from, with a `+` if files have changed since, or None."""
     folder = Path(foretime.__file__).parent
     tracked = _git(folder, "ls-files", "--error-unmatch", "__init__.py")  # not merely installed in somebody's checkout
     commit = _git(folder, "rev-parse", "HEAD") if tracked else None

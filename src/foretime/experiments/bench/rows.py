@@ -12,7 +12,7 @@ from foretime import __version__
 from foretime.config import Config, override
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.experiments.bench.curve import curve_of, has_converged, last_gain
-from foretime.experiments.bench.declared import NAME, VARIANT
+from foretime.experiments.bench.lists import NAME, VARIANT
 from foretime.experiments.bench.provenance import Provenance, commit_in
 from foretime.experiments.bench.shape import Status, fault_in
 from foretime.files import hold, write_text
@@ -44,20 +44,20 @@ def read_rows(path: Path) -> list[Row]:
             continue
         fault = fault_in(line)
         if fault:
-            raise DataError(f"{path}:{number}: not a result of foretime bench ({fault}); mend the line or remove it")
+            raise DataError(f"{path}:{number}: not a result of foretime bench ({fault}); fix the line or remove it")
         rows.append(json.loads(line))
     return rows
 
 
 def write_row(path: Path, row: Row) -> None:
-    """Put a result in the place of that of the same name, or behind the others.
+    """Replace the result of the same name, or append it.
 
-    One that is not finished leaves a finished one in its place, and is its `attempt`: half a run of a new configuration
-    is no result yet, and one that has failed should not take away what is known. `earlier` tells which other
-    configurations have been ranked on test under the same name.
+    An unfinished run does not replace a finished result but becomes its `attempt`: half a run of a new configuration is
+    no result yet, and a failure should not take away what is known. `earlier` has the hashes of the other
+    configurations that were ranked on test under the same name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with hold(path.parent):  # calls side by side write into one file
+    with hold(path.parent):  # parallel calls write to one file
         rows = read_rows(path)
         places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]
         if places and row["status"] != "finished" and rows[places[0]]["status"] == "finished":
@@ -74,7 +74,7 @@ def write_row(path: Path, row: Row) -> None:
 
 
 def _earlier(before: Row, row: Row) -> list[str]:
-    """Return the hashes of the configurations other than that of a result that were ranked on test in its place."""
+    """Return the hashes of the other configurations that were ranked on test under the name of a result."""
     own = [before["config_hash"]] if before["test"] else []
     graphs = {found for found in (before.get("data_fingerprint"), row.get("data_fingerprint")) if found}
     past = [*before.get("earlier", []), *own] if len(graphs) < 2 else []  # the test facts of another graph are others
@@ -88,7 +88,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
     report = run.report() if is_finished(run, graph) else {}
     progress = progress_of(run.last_file)
     epochs = report.get("epochs") or (progress.epochs_done if progress else 0)
-    status: Status = "finished" if report else ending.status  # who is stopped after the last figure has finished
+    status: Status = "finished" if report else ending.status  # a run stopped after the last figure has finished
     done = status == "finished"
     out_of_patience = done and epochs < config.training.epochs
     shorter = run.tested_before()
@@ -109,7 +109,7 @@ def row_of(name: str, run: RunFolder, ending: Ending, variant: str = "", made: P
         "finished_by": made.finished_by if made else None,
         "machine": {**report.get("machine", {}), **({"processor": made.processor} if made else {})},
         "rank": config.model.options.get("rank"),
-        "members": config.training.ensemble_size,
+        "ensemble_size": config.training.ensemble_size,
         "boundary_relations": config.training.boundary_relations if graph.has_intervals else None,
         "precision": config.training.precision,
         "candidates": config.training.candidates if config.training.candidates < len(graph.entities) else 0,
@@ -147,17 +147,17 @@ def data_settings(config: Config) -> dict[str, Any]:
 
 
 def row_of_finished(run: RunFolder, name: str = "", variant: str = "") -> Row:
-    """Return the result of a finished run; which commit made it is known only if a list has begun it."""
+    """Return the result of a finished run; its commit is known only if a list has begun it."""
     config = run.config()
     if not is_finished(run, run.graph()):
-        raise RunError(f"{run.path}: the run is not finished; go on with foretime train --resume {run.path}")
+        raise RunError(f"{run.path}: the run is not finished; resume it with foretime train --resume {run.path}")
     ending = Ending("finished", training_seconds(run))
     called = f"{name or run.path.resolve().name + variant}-{config.training.seed}"
     return {**row_of(called, run, ending, variant), "commit": commit_in(run.path)}
 
 
 def add_finished(path: Path, runs: list[RunFolder], name: str = "", variant: str = "") -> list[tuple[Row, Row | None]]:
-    """Put runs among the results; return each with the one of another configuration whose place it has taken."""
+    """Add runs to the results; return each with the result of another configuration that it has replaced."""
     if not re.fullmatch(VARIANT, variant):
         raise ConfigError(f"--variant {variant!r}: a variant is made of letters, digits, + and -, as -TIS")
     if not re.fullmatch(NAME, name):

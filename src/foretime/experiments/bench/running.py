@@ -1,4 +1,4 @@
-"""Running a list: one run after the other, what is done is skipped, what was stopped goes on."""
+"""Running a list: one run after the other; what is done is skipped, what was stopped is resumed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from foretime.errors import ConfigError, ForetimeError, Interrupted
-from foretime.experiments.bench.declared import BenchList, Planned
-from foretime.experiments.bench.graphs import fingerprint_in, is_another
-from foretime.experiments.bench.longer import begin_with_shorter
+from foretime.experiments.bench.existing import begin_with_shorter, fingerprint_in, is_another
+from foretime.experiments.bench.lists import BenchList, PlannedRun
 from foretime.experiments.bench.process import is_held, only_here, train_in_process
 from foretime.experiments.bench.provenance import Provenance, provenance_of
 from foretime.experiments.bench.rows import Ending, Row, data_settings, graph_name, read_rows, row_of, write_row
@@ -21,102 +20,96 @@ from foretime.runs.fingerprint import seedless_hash
 from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
 
-State = Literal["done", "over budget", "training", "to go on", "failed", "changed", "another graph", "to do"]
-"""`changed`: there is a result, of another configuration. `to go on`: it has begun and was not finished.
-
-`training`: a process is at it, such as another call. `another graph`: it is of a graph that had the same name.
-"""
+State = Literal["done", "over budget", "training", "to resume", "failed", "changed", "another graph", "to do"]
+"""`changed`: the result is of another configuration. `to resume`: begun and not finished. `training`: another process
+trains it. `another graph`: what is there was trained on another graph of the same name."""
 SKIPPED = ("done", "over budget", "another graph")
+ReportLine: TypeAlias = Callable[[str], None]
 
 
 class Standing(NamedTuple):
-    """One run of a list, how it stands, its result if there is one of this configuration, and what it has spent."""
+    """The state of one run of a list, its result if there is one of this configuration, and the seconds spent."""
 
-    planned: Planned
+    planned: PlannedRun
     state: State
     row: Row | None
     seconds: float = 0.0
     attempt: Row | None = None
-    """What was tried of this configuration beside a finished result of another one."""
+    """An unfinished run of this configuration beside a finished result of another one."""
 
 
-def standings(bench: BenchList) -> list[Standing]:
-    """Return how each run of a list stands."""
+def standings(bench: BenchList) -> tuple[Standing, ...]:
+    """Return the state of every run of a list."""
     rows = {row["name"]: row for row in read_rows(bench.results)}
     found = [_standing(bench, planned, rows.get(planned.name)) for planned in bench.planned]
-    return [
-        standing._replace(state="training") if is_held(bench.folder(standing.planned)) else standing
-        for standing in found
-    ]
+    return tuple(own._replace(state="training") if is_held(bench.folder(own.planned)) else own for own in found)
 
 
-def _standing(bench: BenchList, planned: Planned, row: Row | None) -> Standing:
+def _standing(bench: BenchList, planned: PlannedRun, row: Row | None) -> Standing:
     if _is_of_another_graph(bench, planned, row):
         return Standing(planned, "another graph", row)
     known = next((found for found in (row, row and row.get("attempt")) if found and _is_of(found, planned)), None)
     if known is None:
         begun = RunFolder(bench.folder(planned)).config_file.exists()
-        return Standing(planned, "to go on" if begun else "changed" if row else "to do", None)
+        return Standing(planned, "to resume" if begun else "changed" if row else "to do", None)
     own, attempt = (row, None) if known is row else (None, known)
     states: dict[str, State] = {"finished": "done", "failed": "failed"}
-    state = states.get(known["status"], "to go on")
+    state = states.get(known["status"], "to resume")
     if known["status"] == "over budget" and 0 < bench.seconds_per_run < known["seconds"] + 0.1:
         state = "over budget"
     return Standing(planned, state, own, known["seconds"], attempt)
 
 
-def _is_of(found: Row, planned: Planned) -> bool:
+def _is_of(found: Row, planned: PlannedRun) -> bool:
     return bool(found["config_hash"] == planned.hash)
 
 
-def _is_of_another_graph(bench: BenchList, planned: Planned, row: Row | None) -> bool:
-    """Return whether what is there of a planned run has learned another graph, as far as the graph is there to tell."""
-    known = row.get("data_fingerprint") if row and _reads_the_same(row, planned) else None
-    if row is None or not known or not _is_of(row, planned):
+def _is_of_another_graph(bench: BenchList, planned: PlannedRun, row: Row | None) -> bool:
+    """Return whether the result or the folder of a planned run is of another graph, where the graph can be read."""
+    same = row is not None and _is_of(row, planned)
+    # other settings of [data] make another graph of the same files
+    read_alike = row is not None and (same or row.get("data_settings") == data_settings(planned.config))
+    known = row.get("data_fingerprint") if row and read_alike else None
+    if not known or not same:
         begun = fingerprint_in(RunFolder(bench.folder(planned)))
         if is_another(begun, planned.config.data):
             return True
     return is_another(known, planned.config.data)
 
 
-def _reads_the_same(row: Row, planned: Planned) -> bool:
-    """Return whether a result was made of files that were read as they are now: other settings make another graph."""
-    return _is_of(row, planned) or row.get("data_settings") == data_settings(planned.config)
-
-
-def run_list(bench: BenchList, tell: Callable[[str], None] = lambda text: None) -> list[Row]:
+def run_list(bench: BenchList, report: ReportLine = lambda text: None) -> list[Row]:
     """Do what is left of a list within its budget, and return the results of this call.
 
-    What another process is training is skipped: two calls of one list share its runs.
+    What another process is training is skipped: two calls share the runs of one list.
     """
     began, results = time.monotonic(), []
     _check_places(bench)
     for number, planned in enumerate(bench.planned, start=1):
         title = f"{number} of {len(bench.planned)}: {planned.name}"
-        state = _stands(bench, planned).state
+        state = _current(bench, planned).state
         if state in SKIPPED:
-            tell(f"{title}: {state}, skipped{_remedy(bench, planned, state)}")
+            report(f"{title}: {state}, skipped{_remedy(bench, planned) if state == 'another graph' else ''}")
             continue
         left = bench.seconds_in_all - (time.monotonic() - began)
         if bench.seconds_in_all and left <= 0:
-            tell(f"{title}: the {bench.seconds_in_all:g} seconds in all are over; call again to go on")
+            report(f"{title}: the {bench.seconds_in_all:g} seconds in all are over; call again to resume")
             break
         with only_here(bench.folder(planned)) as lock:
-            standing = _stands(bench, planned)  # whoever held it may have come to the end
+            standing = _current(bench, planned)  # another process may have finished it
             if lock is None or standing.state in SKIPPED:
-                tell(f"{title}: {'another process trains it' if lock is None else standing.state}, skipped")
+                report(f"{title}: {'another process trains it' if lock is None else standing.state}, skipped")
                 continue
-            tell(f"{title}: {standing.state}")
-            ending, row = _run(bench, standing, lock, left)
+            report(f"{title}: {standing.state}")
+            ending, row = _run(bench, standing, lock, left, report)
         results.append(row)
-        tell(f"{title}: {summary(row)}")
+        report(f"{title}: {summary(row)}")
         if ending.status == "interrupted":
-            raise Interrupted(f"stopped; go on with foretime bench run {bench.path}")
+            raise Interrupted(f"stopped; resume with foretime bench run {bench.path}")
     return results
 
 
 def _check_places(bench: BenchList) -> None:
-    """Raise `ConfigError` where results or runs could not be written: that should not wait for a training."""
+    """Raise `ConfigError` where results or runs cannot be written, before anything is trained."""
     for key, folder in (("results", bench.results.parent), ("runs", bench.runs)):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -130,20 +123,17 @@ def _check_places(bench: BenchList) -> None:
         raise ConfigError(f"{bench.path}: results = {bench.results}: is a folder; name a file in it")
 
 
-def _remedy(bench: BenchList, planned: Planned, state: State) -> str:
-    if state != "another graph":
-        return ""
+def _remedy(bench: BenchList, planned: PlannedRun) -> str:
     folder = bench.folder(planned)
     there = f"its line in {bench.results}" + (f" and its folder {folder}" if folder.exists() else "")
-    return f": what is there has learned another graph of this name; call the run otherwise, or remove {there}"
+    return f": what is there was trained on another graph of this name; rename the run, or remove {there}"
 
 
-def _stands(bench: BenchList, planned: Planned) -> Standing:
-    rows = {row["name"]: row for row in read_rows(bench.results)}
-    return _standing(bench, planned, rows.get(planned.name))
+def _current(bench: BenchList, planned: PlannedRun) -> Standing:
+    return _standing(bench, planned, {row["name"]: row for row in read_rows(bench.results)}.get(planned.name))
 
 
-def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) -> tuple[Ending, Row]:
+def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float, report: ReportLine) -> tuple[Ending, Row]:
     """Train one run and write its result; return how the training ended, and the result."""
     planned, folder = standing.planned, bench.folder(standing.planned)
     if not RunFolder(folder).config_file.exists():
@@ -151,17 +141,17 @@ def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float) ->
     made = provenance_of(folder)
     before = _spent(standing.seconds, folder)
     limit = _limit(bench, before, left_in_all)
-    ending = train_in_process(planned.config, folder, lock, limit)
-    told = replace(ending, seconds=before + ending.seconds)
+    ending = train_in_process(planned.config, folder, lock, limit, report)
+    total = replace(ending, seconds=before + ending.seconds)
     if ending.status == "over budget" and limit < (_limit(replace(bench, seconds_in_all=0.0), before, 0.0) or math.inf):
-        told = replace(told, status="interrupted")  # this call's time is over, not the run's own
-    row = _result(planned, folder, told, made)
+        total = replace(total, status="interrupted")  # the time of this call is over, not that of the run
+    row = _result(planned, folder, total, made)
     write_row(bench.results, row)
     return ending, row
 
 
 def _spent(known: float, folder: Path) -> float:
-    """Return the seconds that a run has taken before: as known or, if a call was killed, by its checkpoints."""
+    """Return the seconds that a run has taken so far: as known or, if a call was killed, by its checkpoints."""
     return max(known, training_seconds(RunFolder(folder)))
 
 
@@ -171,16 +161,14 @@ def _limit(bench: BenchList, before: float, left_in_all: float) -> float:
     return min((max(left, 1e-3) for budget, left in budgets if budget), default=0.0)
 
 
-def _result(planned: Planned, folder: Path, ending: Ending, made: Provenance) -> Row:
-    run = RunFolder(folder)
+def _result(planned: PlannedRun, folder: Path, ending: Ending, made: Provenance) -> Row:
+    run, config = RunFolder(folder), planned.config
     if run.config_file.exists():
         try:
             return row_of(planned.name, run, ending, planned.variant, made)
         except ForetimeError as error:  # its files are damaged, or of another version
             if ending.status == "finished":
                 ending = replace(ending, status="failed", note=str(error))
-    # there is nothing to tell more
-    config = planned.config
     return {
         "name": planned.name, "model": config.model.name, "variant": planned.variant,
         "data": graph_name(Path(config.data.path).resolve().name.split(".")[0]),
@@ -196,10 +184,13 @@ def summary(row: Row) -> str:
     parts = [row["status"]]
     if row["epochs"]:
         parts.append(f"{row['epochs']} of {row['planned_epochs']} epochs")
-    for split in ("valid", "test"):
-        if row[split]:
-            parts.append(f"{split} MRR {row[split]['mrr']:.4f}")
+    parts += [f"{split} MRR {row[split]['mrr']:.4f}" for split in ("valid", "test") if row[split]]
     if not row["valid"] and row["curve"]:
-        parts.append(f"valid MRR {max(point[2] for point in row['curve']):.4f} so far")
+        parts.append(f"valid MRR {best_on_valid(row):.4f} so far")
     parts.append(f"{row['seconds']:.0f} s")
     return ", ".join(parts) + (f" ({row['note']})" if row.get("note") else "")
+
+
+def best_on_valid(row: Row) -> float | None:
+    """Return the MRR on valid of a result, or the best so far."""
+    return row["valid"]["mrr"] if row["valid"] else max((point[2] for point in row["curve"]), default=None)

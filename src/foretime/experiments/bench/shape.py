@@ -1,4 +1,4 @@
-"""What a line of results must be like, so that everything that is made of it can be made."""
+"""What a line of results must be like, so that tables can be made of it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Status = Literal["finished", "over budget", "interrupted", "failed"]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Figures(BaseModel):
+class SplitFigures(BaseModel):
     """What was reached on a split: the MRR, and other metrics under their names."""
 
     mrr: Number
 
 
 class Attempt(BaseModel):
-    """A run of another configuration that was to take the place of a result, and has not finished."""
+    """A run of another configuration that was to replace a result and has not finished."""
 
     config_hash: str
     status: Status
@@ -25,7 +25,7 @@ class Attempt(BaseModel):
     note: str | None
 
 
-class Result(BaseModel):
+class ResultLine(BaseModel):
     """What every result has, and what some have; others may have more."""
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -39,8 +39,8 @@ class Result(BaseModel):
     epochs: int
     seconds: Number
     curve: list[tuple[int, Number, Number]]
-    valid: Figures | None
-    test: Figures | None
+    valid: SplitFigures | None
+    test: SplitFigures | None
     data_fingerprint: str | None = None
     seedless_hash: str | None = None
     commit: str | None = None
@@ -51,11 +51,11 @@ class Result(BaseModel):
     tested_before: list[int] | None = None
     attempt: Attempt | None = None
     planned_epochs: int = 0
-    members: int = 1
+    ensemble_size: int = 1
 
 
-class Finished(Result):
-    """What a finished one has beside it; other keys may be missing in those of other versions."""
+class FinishedLine(ResultLine):
+    """What a finished result has besides; those of earlier versions may lack other keys."""
 
     rank: int | None
     filter: str
@@ -69,10 +69,10 @@ class Finished(Result):
 
 
 def fault_in(line: bytes) -> str | None:
-    """Return what is wrong with a line of results, nothing if all is well."""
+    """Return what is wrong with a line of results, or None."""
     try:
-        if Result.model_validate_json(line).status == "finished":
-            Finished.model_validate_json(line)
+        if ResultLine.model_validate_json(line).status == "finished":
+            FinishedLine.model_validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

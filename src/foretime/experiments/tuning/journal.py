@@ -10,7 +10,7 @@ from typing import Any
 from foretime.config import LARGEST_SEED
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, RunError
-from foretime.experiments.tuning.declared import TunePlan
+from foretime.experiments.tuning.plan import TunePlan
 from foretime.files import write_bytes
 from foretime.runs.fingerprint import config_hash
 
@@ -20,7 +20,7 @@ SHOWN = 80
 
 
 def open_study(plan: TunePlan, graph: Graph, folder: Path) -> Any:
-    """Return the study in a folder, made if it is not there; what was not finished is proposed again."""
+    """Return the study in a folder, created if it is not there; unfinished trials are proposed again."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -35,14 +35,14 @@ def open_study(plan: TunePlan, graph: Graph, folder: Path) -> Any:
     study.set_user_attr("declared", declared)
     study.set_user_attr("graph", fingerprint)
     _propose_again(study, plan)
-    # with the same seed a search that goes on would propose its first settings again
+    # with the same seed a resumed search would propose its first settings again
     study.sampler = optuna.samplers.TPESampler(seed=(plan.seed + len(study.trials)) % (LARGEST_SEED + 1))
     study.pruner = optuna.pruners.MedianPruner(plan.startup_trials, plan.warmup_epochs)
     return study
 
 
 def _propose_again(study: Any, plan: TunePlan) -> None:
-    """Propose again what earlier processes have begun and not finished, and say how often they have crashed at it."""
+    """Propose again what earlier processes have begun and not finished, and count how often they have crashed at it."""
     from optuna.trial import TrialState
 
     waiting = [_proposed(trial) for trial in study.get_trials(states=(TrialState.WAITING,))]
@@ -51,16 +51,16 @@ def _propose_again(study: Any, plan: TunePlan) -> None:
         if set(settings) == set(plan.ranges) and settings not in waiting:
             crashes = trial.user_attrs.get("crashes", 0) + ("stopped" not in trial.user_attrs)
             study.enqueue_trial(settings, user_attrs={"crashes": crashes})
-        study.tell(trial.number, state=TrialState.FAIL)  # comes last: it is what forgets the trial
+        study.tell(trial.number, state=TrialState.FAIL)  # last: after this the trial is not running any more
 
 
 def _proposed(trial: Any) -> dict[str, Any]:
-    """Return the settings of a trial, also if it has not begun with all of those that it was proposed with."""
+    """Return the settings that a trial was proposed with, also if it was stopped before it had used them all."""
     return dict(trial.system_attrs.get("fixed_params", trial.params))
 
 
 def load_study(journal: Path) -> Any:
-    """Return the study in a journal, without the half of a line that a power cut may have left at its end."""
+    """Return the study in a journal, without half a line that a power cut may have left at its end."""
     import optuna
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
@@ -74,7 +74,7 @@ def load_study(journal: Path) -> Any:
             storage=JournalStorage(lines), study_name=STUDY, direction="maximize", load_if_exists=True
         )
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError):
-        # Optuna trusts every line; what it says of a wrong one is about its own code
+        # Optuna trusts every line, and its errors are about its own code
         raise RunError(
             f"{journal}: damaged journal (line {lines.line}: {_shown(content, lines.line)}); "
             "restore the file, or name another --out"
@@ -88,14 +88,14 @@ def _shown(content: bytes, line: int) -> str:
 
 
 class CountedLines:
-    """The backend of a journal that knows at which line its reader is."""
+    """The backend of a journal that knows the line its reader is at."""
 
     def __init__(self, backend: Any) -> None:
         self.line = 1
         self._backend = backend
 
     def read_logs(self, start: int) -> Iterator[Any]:
-        """Return what stands in the lines from `start`, which counts from 0."""
+        """Return the contents of the lines from `start`, counted from 0."""
         self.line = start + 1
         for log in self._backend.read_logs(start):
             yield log

@@ -1,36 +1,38 @@
-"""The search: Optuna proposes settings, trials are trained, and everything is in a journal from which it goes on."""
+"""The search: Optuna proposes settings, trials are trained, and a journal keeps everything that is needed to resume."""
 
 from __future__ import annotations
 
 import csv
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from foretime.config import config_text
-from foretime.data.graph import Graph
+from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, RunError
-from foretime.experiments.tuning.declared import RangeSection, TunePlan
 from foretime.experiments.tuning.journal import open_study
-from foretime.experiments.tuning.trials import Outcome, Trials
+from foretime.experiments.tuning.plan import RangeSection, TunePlan, read_plan
+from foretime.experiments.tuning.trials import TrialOutcome, TrialTrainer
 from foretime.files import hold, write_text
 from foretime.runs.fingerprint import config_hash
+from foretime.tables import Table, Tabular
 from foretime.training.callbacks import Callback
 from foretime.training.settings import changed_config
 
 BEST, TABLE = "best.toml", "trials.csv"
-STATES = {"COMPLETE": "finished", "PRUNED": "given up", "FAIL": "failed"}
+STATES = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed"}
 """What Optuna's states of a trial that is over are called here."""
 TRIES = 5
-"""How often settings are tried at the most at which the process crashes."""
+"""How often settings at which the process crashes are tried at most."""
+ReportLine: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A trial that is over: `state` is `finished`, `given up` or `failed`."""
+class TrialResult:
+    """A trial that is over: `state` is `finished`, `pruned` or `failed`."""
 
     trial: int
     state: str
@@ -40,94 +42,94 @@ class Tried:
     settings: dict[str, Any]
     note: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the trial as plain values for JSON."""
-        return asdict(self)
+
+@dataclass(frozen=True, repr=False)
+class TuneResults(Tabular):
+    """All trials in a folder, the best first; iterating gives each as a `TrialResult`."""
+
+    folder: Path
+    trials: tuple[TrialResult, ...]
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def __iter__(self) -> Iterator[TrialResult]:
+        return iter(self.trials)
+
+    def __getitem__(self, place: int) -> TrialResult:
+        return self.trials[place]
+
+    @property
+    def best(self) -> TrialResult | None:
+        """The finished trial with the best MRR on valid, or None; its configuration is `best.toml` in the folder."""
+        return self.trials[0] if self.trials and self.trials[0].state == "finished" else None
+
+    def table(self, top: int | None = None) -> Table:
+        """Return one row for each trial, or for the best ones, with a column for each setting that is tuned."""
+        names = ("trial", "state", "valid_mrr", "epochs", "seconds")
+        rows = [
+            {name: getattr(own, name) for name in names} | own.settings | {"note": own.note}
+            for own in self.trials[:top]
+        ]
+        tuned = {key for row in rows for key, value in row.items() if "." in key and isinstance(value, float)}
+        return Table.of(rows, formats={"valid_mrr": ".4f", "seconds": ".0f"} | dict.fromkeys(tuned, ".4g"))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the trials as plain values for JSON."""
+        return [asdict(own) for own in self.trials]
 
 
 def tune(
-    plan: TunePlan,
-    graph: Graph,
-    folder: Path | str,
-    callback: Callable[[], Callback] = Callback,
-    tell: Callable[[str], None] = lambda text: None,
+    plan: TunePlan | Path | str,
+    *,
+    graph: Graph | None = None,
+    folder: Path | str | None = None,
+    trials: int | None = None,
     seconds: float = 0.0,
-) -> list[Tried]:
-    """Make what is left of the planned trials, and return all of them, best first.
+    callback: Callback | None = None,
+    report: ReportLine | None = None,
+) -> TuneResults:
+    """Choose settings from declared ranges by the MRR on valid, and return all trials, the best first.
 
-    With seconds no trial begins after so many. The best configuration and the table of trials are written after each,
-    and again at the beginning: a process may have been killed before it wrote them.
+    The same call resumes a search that was stopped. After each trial `best.toml`, a configuration to be trained, and
+    `trials.csv` are written into the folder. Test is never ranked.
+
+    Parameters:
+        plan: A plan in TOML (docs/tuning.md), or one that `read_plan` has read.
+        graph: The graph; None: the one that the configuration of the plan names.
+        folder: Where the trials go; None: `runs/tune-NAME`.
+        trials: How many trials there are in all; None: as many as the plan says.
+        seconds: No trial begins after so many seconds; 0: no limit.
+        callback: Receives the progress of every training.
+        report: Called with a line about every trial, such as `print`.
+
+    Raises `ConfigError` for a plan that is wrong, a folder of another plan or graph, and where Optuna is not installed;
+    `DataError` for a graph without valid facts; `RunError` for a damaged journal, and for a folder in which another
+    process is at work; `Interrupted` when a training was stopped.
+
+    Example:
+        found = foretime.tune("tune.toml", trials=20, report=print)
+        print(found.best.settings)
     """
-    folder = Path(folder)
+    plan = plan if isinstance(plan, TunePlan) else read_plan(plan)
+    plan = plan if trials is None else replace(plan, trials=trials)
+    report = report or (lambda text: None)
+    for warning in plan.warnings():
+        report(f"warning: {warning}")
+    graph = graph or read_graph(plan.base.data.path, plan.base.data)
     if len(graph.valid) == 0:
         raise DataError(
             f"{graph.name} has no valid facts, by which settings are chosen; foretime data split makes some"
         )
     _check_installed()
+    folder = Path(folder or Path("runs") / f"tune-{plan.path.stem}")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with hold(folder, wait=False):
-            return _search(plan, graph, folder, callback, tell, seconds)
+            search = _Search(plan, graph, folder, callback or Callback(), report)
+            return TuneResults(folder, tuple(search.run(seconds)))
     except BlockingIOError:
         raise RunError(f"{folder}: another process makes trials there; wait for it, or name another --out") from None
-
-
-def _search(
-    plan: TunePlan,
-    graph: Graph,
-    folder: Path,
-    callback: Callable[[], Callback],
-    tell: Callable[[str], None],
-    seconds: float,
-) -> list[Tried]:
-    study = open_study(plan, graph, folder)
-    began, trials = time.monotonic(), Trials(graph, folder / "trials")
-    _catch_up(study, plan, folder, trials)
-    while len(tried(study)) < plan.trials and not (seconds and time.monotonic() - began > seconds):
-        trial = study.ask()
-        try:
-            settings = {key: _suggest(trial, key, own) for key, own in plan.ranges.items()}
-            tell(f"trial {trial.number}: " + ", ".join(f"{key} = {_short(value)}" for key, value in settings.items()))
-            _make(study, trial, plan, settings, trials, callback)
-        except (Interrupted, KeyboardInterrupt):
-            _note_stop(study, trial)
-            raise Interrupted(f"stopped; go on with foretime tune {plan.path} --out {folder}") from None
-        found = tried(study)
-        _write(plan, folder, found)
-        tell(_told(trial.number, found))
-    return tried(study)
-
-
-def tried(study: Any) -> list[Tried]:
-    """Return the trials of a study that are over, the best first; those that were interrupted are not."""
-    found = [
-        Tried(
-            trial=trial.number,
-            state=STATES[trial.state.name],
-            valid_mrr=trial.user_attrs.get("mrr"),
-            epochs=trial.user_attrs.get("epochs", 0),
-            seconds=trial.user_attrs.get("seconds", 0.0),
-            settings=dict(trial.params),
-            note=trial.user_attrs.get("error", ""),
-        )
-        for trial in _over(study)
-    ]
-    return sorted(found, key=lambda own: (own.state != "finished", -(own.valid_mrr or 0.0), own.trial))
-
-
-def _over(study: Any) -> list[Any]:
-    """Return Optuna's trials that are over; those that were interrupted have failed without an error."""
-    found = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name in STATES]
-    return [trial for trial in found if STATES[trial.state.name] != "failed" or "error" in trial.user_attrs]
-
-
-def _catch_up(study: Any, plan: TunePlan, folder: Path, trials: Trials) -> None:
-    """Do what a process may have been killed before: remove the weights of trials that are over, and write of them."""
-    for trial in _over(study):
-        if trial.user_attrs.get("hash"):
-            trials.forget(trial.user_attrs["hash"])
-    if found := tried(study):
-        _write(plan, folder, found)
 
 
 def _check_installed() -> None:
@@ -137,10 +139,91 @@ def _check_installed() -> None:
         raise ConfigError("Optuna is not installed; pip install 'foretime[tune]'") from None
 
 
-def _note_stop(study: Any, trial: Any) -> None:
-    """Note that a trial was asked to stop, unless it is over: its process has not crashed at it."""
-    if not study.trials[trial.number].state.is_finished():
-        _note(trial, stopped=True)
+class _Search:
+    """A search in a folder that this process holds."""
+
+    def __init__(self, plan: TunePlan, graph: Graph, folder: Path, callback: Callback, report: ReportLine) -> None:
+        self._plan, self._folder, self._callback, self._report = plan, folder, callback, report
+        self._study = open_study(plan, graph, folder)
+        self._trainer = TrialTrainer(graph, folder / "trials")
+
+    def run(self, seconds: float) -> list[TrialResult]:
+        """Make what is left of the planned trials, and return all of them, the best first."""
+        began = time.monotonic()
+        self._catch_up()
+        while len(self._over()) < self._plan.trials and not (seconds and time.monotonic() - began > seconds):
+            trial = self._study.ask()
+            try:
+                settings = {key: _suggest(trial, key, own) for key, own in self._plan.ranges.items()}
+                named = ", ".join(f"{key} = {_short(value)}" for key, value in settings.items())
+                self._report(f"trial {trial.number}: {named}")
+                self._make(trial, settings)
+            except (Interrupted, KeyboardInterrupt):
+                if not self._study.trials[trial.number].state.is_finished():
+                    _note(trial, stopped=True)  # so that it does not count as a crash
+                raise Interrupted(
+                    f"stopped; resume with foretime tune {self._plan.path} --out {self._folder}"
+                ) from None
+            found = self._results()
+            _write(self._plan, self._folder, found)
+            self._report(_summary(trial.number, found))
+        return self._results()
+
+    def _over(self) -> list[Any]:
+        """Return Optuna's trials that are over; those that were interrupted have failed without an error."""
+        found = [trial for trial in self._study.get_trials(deepcopy=False) if trial.state.name in STATES]
+        return [trial for trial in found if trial.state.name != "FAIL" or "error" in trial.user_attrs]
+
+    def _results(self) -> list[TrialResult]:
+        """Return the trials that are over, the best first."""
+        found = []
+        for trial in self._over():
+            known = trial.user_attrs
+            reached = known.get("mrr"), known.get("epochs", 0), known.get("seconds", 0.0)
+            state, note = STATES[trial.state.name], known.get("error", "")
+            found.append(TrialResult(trial.number, state, *reached, dict(trial.params), note))
+        return sorted(found, key=lambda own: (own.state != "finished", -(own.valid_mrr or 0.0), own.trial))
+
+    def _catch_up(self) -> None:
+        """Do what a killed process left undone: remove the weights of trials that are over, and write the files."""
+        for trial in self._over():
+            if trial.user_attrs.get("hash"):
+                self._trainer.forget(trial.user_attrs["hash"])
+        if found := self._results():
+            _write(self._plan, self._folder, found)
+
+    def _make(self, trial: Any, settings: dict[str, Any]) -> None:
+        """Train one trial and note in the journal what it has reached."""
+        from optuna.trial import TrialState
+
+        name = ""
+        try:
+            config = changed_config(self._plan.base, settings, f"{self._plan.path}: ")
+            name = config_hash(config)
+            _check_crashes(trial)
+            outcome = self._known(name) or self._trainer.train(config, name, trial, self._callback)
+        except Interrupted:
+            raise
+        except (ForetimeError, MemoryError) as error:  # such as a loss that is no longer a number, or a rank too large
+            _note(trial, hash=name, error=str(error) or "out of memory")
+            self._study.tell(trial, state=TrialState.FAIL)
+        else:
+            _note(trial, hash=name, mrr=outcome.mrr, epochs=outcome.epochs, seconds=outcome.seconds)
+            state = {"state": TrialState.PRUNED} if outcome.pruned else {"values": outcome.mrr}
+            self._study.tell(trial, **state)
+        if name:
+            self._trainer.forget(name)
+
+    def _known(self, name: str) -> TrialOutcome | None:
+        """Return what the same settings have reached before; raise `RunError` if they could not be trained."""
+        for trial in self._over():
+            found = trial.user_attrs
+            if found.get("hash") != name:
+                continue
+            if trial.state.name == "FAIL":
+                raise RunError(found["error"])
+            return TrialOutcome(found["mrr"], found["epochs"], found["seconds"], trial.state.name == "PRUNED")
+        return None
 
 
 def _suggest(trial: Any, key: str, own: RangeSection) -> Any:
@@ -150,33 +233,6 @@ def _suggest(trial: Any, key: str, own: RangeSection) -> Any:
     if isinstance(low, int) and isinstance(high, int):
         return trial.suggest_int(key, low, high, log=own.log)
     return trial.suggest_float(key, low, high, log=own.log)
-
-
-def _make(
-    study: Any, trial: Any, plan: TunePlan, settings: dict[str, Any], trials: Trials, callback: Callable[[], Callback]
-) -> None:
-    """Train one trial and put what it has come to into the journal."""
-    from optuna.trial import TrialState
-
-    name = ""
-    try:
-        config = changed_config(plan.base, settings, f"{plan.path}: ")
-        name = config_hash(config)
-        _check_crashes(trial)
-        outcome = _known(study, name) or trials.train(config, name, trial, callback())
-    except Interrupted:
-        raise
-    except (ForetimeError, MemoryError) as error:  # such as a loss that is no longer a number, or a rank too large
-        _note(trial, hash=name, error=str(error) or "out of memory")
-        study.tell(trial, state=TrialState.FAIL)
-    else:
-        _note(trial, hash=name, mrr=outcome.mrr, epochs=outcome.epochs, seconds=outcome.seconds)
-        if outcome.given_up:
-            study.tell(trial, state=TrialState.PRUNED)
-        else:
-            study.tell(trial, outcome.mrr)
-    if name:
-        trials.forget(name)
 
 
 def _check_crashes(trial: Any) -> None:
@@ -189,21 +245,6 @@ def _check_crashes(trial: Any) -> None:
         )
 
 
-def _known(study: Any, name: str) -> Outcome | None:
-    """Return what the same settings have come to before; raise `RunError` if they could not be trained."""
-    from optuna.trial import TrialState
-
-    for trial in study.get_trials(deepcopy=False):
-        found = trial.user_attrs
-        if found.get("hash") != name:
-            continue
-        if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
-            return Outcome(found["mrr"], found["epochs"], found["seconds"], trial.state == TrialState.PRUNED)
-        if trial.state == TrialState.FAIL and "error" in found:
-            raise RunError(found["error"])
-    return None
-
-
 def _note(trial: Any, **values: Any) -> None:
     for name, value in values.items():
         trial.set_user_attr(name, value)
@@ -213,14 +254,14 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _told(number: int, found: list[Tried]) -> str:
+def _summary(number: int, found: list[TrialResult]) -> str:
     own = next(one for one in found if one.trial == number)
     reached = own.note if own.valid_mrr is None else f"valid MRR {own.valid_mrr:.4f}, {own.epochs} epochs"
     best = f"the best is trial {found[0].trial}" if found[0].state == "finished" else "none has finished"
     return f"trial {number}: {own.state}, {reached}; {len(found)} made, {best}"
 
 
-def _write(plan: TunePlan, folder: Path, found: list[Tried]) -> None:
+def _write(plan: TunePlan, folder: Path, found: list[TrialResult]) -> None:
     """Write the table of trials, and the best configuration if a trial has finished."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.paper.published import published
 from foretime.experiments.bench.curve import Point, evaluations_since_best, is_flat, last_gain
-from foretime.experiments.bench.published import published
 from foretime.experiments.bench.rows import Row
 
 
@@ -21,9 +21,9 @@ class Line:
     model: str
     """As it is printed, with its variant and what is beside it."""
     runs: str
-    """What its runs are called, if there is another line of this model and data set; else empty."""
+    """What its runs are called, if there is another line of this model and graph; else empty."""
     plain: bool
-    """Whether it is the model alone, as the paper has it: no mean of several, no evidence, no second stage."""
+    """Whether it is the model alone, as in the paper: no ensemble, no evidence, no re-ranker."""
     rows: tuple[Row, ...]
 
     @property
@@ -82,7 +82,7 @@ def _base(row: Row) -> str:
 
 
 def differences(line: Line) -> str:
-    """Return what is to be known when a line is read beside a printed one: by its rows, and by the printed source."""
+    """Return what a reader must know to compare a line with a printed one, from its rows and the printed source."""
     named = [f"runs `{line.runs}`"] if line.runs else []
     rows = line.finished
     if not rows:
@@ -90,8 +90,8 @@ def differences(line: Line) -> str:
         ranked = _ranked_before(line.rows)
         return "; ".join([*named, f"{row['status']} after {row['epochs']} epochs, test not ranked", *ranked])
     row, left = rows[0], len(line.rows) - len(rows)
-    members = row.get("members", 1)
-    ranks = f"{members} models of rank {row['rank']}" if members > 1 else f"rank {row['rank']}"
+    size = row.get("ensemble_size", 1)
+    ranks = f"{size} models of rank {row['rank']}" if size > 1 else f"rank {row['rank']}"
     rank = "" if row["model"] == "rules" else f"{ranks}, "  # rules have no embeddings
     rising = [other["last_gain"] or 0.0 for other in rows if other["converged"] is False]
     stopped = [other for other in rows if other["epochs"] < other.get("planned_epochs", 0)]
@@ -105,11 +105,11 @@ def differences(line: Line) -> str:
         _stop(stopped): bool(stopped),
         f"filter `{row['filter']}`": row["filter"] != "exact"
         or row.get("boundary_relations", "unknown" if line.data == "wikidata12k" else None) is not None,
-        "starts and ends under predicates of their own": row.get("boundary_relations") == "separate",
+        "starts and ends under relations of their own": row.get("boundary_relations") == "separate",
         "no rules guide it": row["model"] == "lcge" and row.get("guided") is False,
         "trained in bfloat16": row.get("precision") == "bfloat16",
         f"softmax over {row.get('candidates')} entities and the answers of the step": bool(row.get("candidates")),
-        "second stage fitted on valid": "valid" in (row["reranker"] or ""),
+        "re-ranker fitted on valid": "valid" in (row["reranker"] or ""),
     }
     remark = published().protocol.get(line.data, {}).get(line.model, "") if line.plain else ""
     return "; ".join([*named, *(text for text, holds in facts.items() if holds), *([remark] if remark else [])])
@@ -130,7 +130,7 @@ def _stop(rows: list[Row]) -> str:
 def _ranked_before(rows: Sequence[Row]) -> list[str]:
     """Return how else test was ranked under the names of these results."""
     shorter = rows[0].get("tested_before") or []
-    # shorter runs that it went on from are told by their epochs
+    # shorter runs that it has continued are named by their epochs
     earlier = max(len(row.get("earlier", [])) - len(row.get("tested_before") or []) for row in rows)
     more = f"ranked on test in {earlier} earlier configuration{'s' if earlier > 1 else ''} too"
     after = f"ranked on test after {' and '.join(map(str, shorter))} epochs too"
@@ -143,12 +143,12 @@ def span(values: list[int]) -> str:
 
 
 def _label(row: Row) -> str:
-    beside = [name for name in ("evidence", "reranker") if row.get(name)]
+    beside = [words for name, words in (("evidence", "evidence"), ("reranker", "re-ranker")) if row.get(name)]
     fitted = f" ({row['reranker']})" if row.get("reranker") else ""
     name = row["variant"] or published().name(row["model"])
-    name += f" × {row['members']}" if row.get("members", 1) > 1 else ""
+    name += f" × {row['ensemble_size']}" if row.get("ensemble_size", 1) > 1 else ""
     return " + ".join([name, *beside]) + fitted
 
 
 def _is_plain(row: Row) -> bool:
-    return not row.get("evidence") and not row.get("reranker") and row.get("members", 1) == 1
+    return not row.get("evidence") and not row.get("reranker") and row.get("ensemble_size", 1) == 1

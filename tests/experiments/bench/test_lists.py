@@ -7,11 +7,11 @@ from bench_files import write_list
 
 from foretime.config import Config, override
 from foretime.errors import ConfigError
-from foretime.experiments.bench.declared import read_list, read_sections, run_names
+from foretime.experiments.bench.lists import read_list, read_sections
 from foretime.models import MODELS
 from foretime.runs.fingerprint import config_hash
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAPER = ROOT / "configs" / "bench" / "paper.toml"
 THIRTEEN = (
     "transe", "distmult", "complex", "rotate", "quate", "ttranse", "hyte", "tero", "atise", "tcomplex", "tntcomplex",
@@ -95,10 +95,10 @@ def test_other_faults_of_lists(tmp_path: Path):
 def test_the_committed_list_has_the_thirteen_models_and_the_ablation():
     _, entries = read_sections(PAPER)
     plain = [f"{data}-{model}-0" for data in ("icews14", "wikidata12k") for model in THIRTEEN]
-    names = [name for entry in entries for name in run_names(entry)]
+    names = [name for entry in entries for name in entry.names()]
     large = ("tcomplex", "tntcomplex", "telm", "lcge", "lcge-evidence", "lcge-evidence-rules")
     assert names == [*plain, *(f"icews05-15-{model}-0" for model in large), "icews14-lcge-RGPR-0", "icews14-lcge-TIS-0"]
-    there = [name for entry in entries for name in run_names(entry) if (PAPER.parent / entry.config).exists()]
+    there = [name for entry in entries for name in entry.names() if (PAPER.parent / entry.config).exists()]
     planned = read_list(PAPER, there).planned
     assert [run.name for run in planned] == there
     assert {run.config.model.name for run in planned} <= set(MODELS)

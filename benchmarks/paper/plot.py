@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.paper.grouping import lines_of
 from foretime.errors import ConfigError
-from foretime.experiments.bench.grouping import lines_of
 from foretime.experiments.bench.rows import Row
 
 LEGEND_COLUMNS = 2
@@ -45,7 +45,7 @@ def _draw(axes: Any, data: str, rows: list[Row]) -> None:
             label = line.title if place == 0 else None
             axes.plot(minutes, [point[2] for point in row["curve"]], style, marker=".", color=colour, label=label)
             if row["test"] and minutes:
-                whole = max(minutes[-1], row["training_seconds"] / 60)  # other first stages may have followed
+                whole = max(minutes[-1], row["training_seconds"] / 60)  # other base models may have followed
                 axes.plot([whole], [row["test"]["mrr"]], "*", color=colour, markersize=10)
     axes.set(title=data, xlabel="minutes of training", ylabel="MRR", xscale="log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -1,13 +1,17 @@
 """An audit of one printed figure: the same scores, counted by the paper's formula and as its released code counts.
 
+    python -m benchmarks.paper.audit RUN --write results/audit.json --page docs/audit.md
+
 Eq. 15 ranks candidates by E1 + λ E2. The released code counts a competitor only if it beats the true answer by E1 *and*
 by E2. Any second score makes such a count smaller, random numbers too, and no list has that quality: of two candidates
-either may beat the other on one score alone, so that several are «first» at once. How many are is counted too.
+either may beat the other on one score alone, so that several are "first" at once; how many is counted too.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+import argparse
+import sys
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +20,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from benchmarks.paper.audit_page import around_marks, audit_table, put_between_marks
+from benchmarks.paper.published import published
 from foretime.config import LARGEST_SEED, Config
 from foretime.data.facts import Facts
-from foretime.errors import ConfigError, RunError
+from foretime.errors import ConfigError, ForetimeError, RunError
 from foretime.evaluation import AnswerIndex, Metrics, Ranks, questions_of
 from foretime.evaluation.ranks import batches, check_numbers
-from foretime.experiments.bench.published import published
+from foretime.files import write_json
 from foretime.models import Model
 from foretime.reranker.features.extractor import score_each_term
 from foretime.runs.finish import is_finished, load_model
@@ -45,6 +51,10 @@ class Count:
     metrics: Metrics
     firsts: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the count as plain values for JSON."""
+        return {"about": self.about, **self.metrics.to_dict(), "firsts": self.firsts}
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -59,15 +69,12 @@ class Audit:
     seed: int
     counts: dict[str, Count]
     printed: dict[str, float] | None
-    """What the paper prints for LCGE on this very graph; nothing for another one of the same name."""
+    """What the paper prints for LCGE on this graph; None for another graph of the same name."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values for JSON."""
-        counts = {
-            name: {"about": count.about, **count.metrics.means, "firsts": count.firsts}
-            for name, count in self.counts.items()
-        }
-        return asdict(replace(self, counts={})) | {"counts": counts}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"counts": {name: count.to_dict() for name, count in self.counts.items()}}
 
 
 def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch_size: int = 256) -> Audit:
@@ -79,7 +86,7 @@ def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch
     weight = config.model.options.get("commonsense_weight", 0.0)
     _check_two_scores(folder, config)
     if not is_finished(folder, graph, with_test=False):
-        raise RunError(f"{folder.path}: the run is not finished; go on with foretime train --resume {folder.path}")
+        raise RunError(f"{folder.path}: the run is not finished; resume it with foretime train --resume {folder.path}")
     filter_name = config.training.filter
     questions = questions_of(graph.facts(split), len(graph.predicates), filter_name)
     if len(questions) == 0:
@@ -105,7 +112,7 @@ def _check_two_scores(run: RunFolder, config: Config) -> None:
         f"its model is {config.model.name}": config.model.name != "lcge",
         "its commonsense_weight is 0": not config.model.options.get("commonsense_weight"),
         "it has evidence": config.evidence.use,
-        "it has a reranker": config.reranker.use,
+        "it has a re-ranker": config.reranker.use,
     }
     found = next((fault for fault, is_so in faults.items() if is_so), None)
     if found:
@@ -181,3 +188,29 @@ def count_firsts(scores: list[Tensor], questions: Facts, known: AnswerIndex) -> 
 
 def _summary(name: str, ranks: Ranks, firsts: list[NDArray[np.int64]]) -> Count:
     return Count(COUNTS[name], Metrics.of(ranks.realistic), float(np.concatenate(firsts).mean()))
+
+
+def main(words: list[str] | None = None) -> None:
+    """Count, print, and write what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="the folder of a trained LCGE run")
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers")
+    parser.add_argument("--write", type=Path, help="where the figures go (.json)")
+    parser.add_argument("--page", type=Path, help="a Markdown page whose marked place gets the table")
+    given = parser.parse_args(words)
+    try:
+        if given.page:
+            around_marks(given.page)  # before ranking, which takes its time
+        result = audit(given.run, seed=given.seed).to_dict()
+        if given.write:
+            given.write.parent.mkdir(parents=True, exist_ok=True)
+            write_json(given.write, result)
+        if given.page:
+            put_between_marks(given.page, result)
+    except ForetimeError as error:
+        sys.exit(f"error: {error}")
+    print(audit_table(result))
+
+
+if __name__ == "__main__":
+    main()

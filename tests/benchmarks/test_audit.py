@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from benchmarks.paper.audit import audit, count_competitors, count_firsts, main
+from benchmarks.paper.audit_page import MARKS, audit_table, put_between_marks
+from benchmarks.paper.published import published
 
 from foretime.data.facts import Facts
 from foretime.errors import ConfigError, DataError, ForetimeError, RunError
-from foretime.evaluation import METRICS, AnswerIndex
-from foretime.experiments.bench.audit import audit, count_competitors, count_firsts
-from foretime.experiments.bench.audit_page import MARKS, audit_table, put_between_marks
-from foretime.experiments.bench.published import published
+from foretime.evaluation import AnswerIndex
 from foretime.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
@@ -29,8 +29,7 @@ def audited(small_run: Path) -> dict[str, object]:
 def test_the_sum_is_the_ranking_of_the_report(audited, small_run: Path):
     report = RunFolder(small_run).report()["test"]
     found = audited["counts"]["sum"]
-    assert {name: found[name] for name in METRICS} == pytest.approx({name: report["all"][name] for name in METRICS})
-    assert audited["questions"] == report["all"]["questions"]
+    assert {name: found[name] for name in report["all"]} == pytest.approx(report["all"])
 
 
 def test_any_second_score_raises_the_figure_and_puts_several_first(audited):
@@ -87,7 +86,7 @@ def test_the_seed_draws_the_random_numbers(small_run: Path, audited):
         ('name = "lcge"', 'name = "tntcomplex"', "its model is tntcomplex"),
         ("commonsense_weight = 0.5", "commonsense_weight = 0.0", "its commonsense_weight is 0"),
         ("[evidence]\nuse = false", "[evidence]\nuse = true", "it has evidence"),
-        ("[reranker]\nuse = false", "[reranker]\nuse = true", "it has a reranker"),
+        ("[reranker]\nuse = false", "[reranker]\nuse = true", "it has a re-ranker"),
     ],
 )
 def test_only_runs_with_the_two_scores_can_be_audited(small_run: Path, tmp_path: Path, old: str, new: str, fault: str):
@@ -102,7 +101,7 @@ def test_only_runs_with_the_two_scores_can_be_audited(small_run: Path, tmp_path:
 def test_a_run_that_is_not_finished_is_not_audited(small_run: Path, tmp_path: Path):
     copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
     (copy / "report.json").unlink()
-    with pytest.raises(RunError, match="copy: the run is not finished; go on with foretime train --resume"):
+    with pytest.raises(RunError, match="copy: the run is not finished; resume it with foretime train --resume"):
         audit(copy)
 
 
@@ -127,7 +126,7 @@ def test_each_of_the_scores_is_to_be_a_number(broken: int):
         count_competitors(tables, asked, known)
 
 
-def test_printed_figures_stand_beside_the_very_graph_and_no_other_of_its_name(
+def test_printed_figures_stand_beside_this_graph_and_no_other_of_its_name(
     small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
@@ -172,3 +171,33 @@ def test_a_table_goes_between_its_marks_and_nowhere_else(audited, tmp_path: Path
     page.write_text("no place", encoding="utf-8")
     with pytest.raises(DataError, match=r"page\.md: has no place for the table; write the lines <!-- audit:begin"):
         put_between_marks(page, audited)
+
+
+def test_the_command_prints_writes_and_fills_a_page(
+    audited, small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    page, written = tmp_path / "audit.md", tmp_path / "new" / "audit.json"
+    page.write_text(f"{MARKS[0]}\n{MARKS[1]}\n", encoding="utf-8")
+    main([str(small_run), "--write", str(written), "--page", str(page)])
+    assert json.loads(written.read_text(encoding="utf-8")) == audited
+    assert capsys.readouterr().out.strip() == audit_table(audited)
+    assert audit_table(audited) in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, r"page\.md: no such page; name one that has a place for the table"),
+        (b"no marks", r"page\.md: has no place for the table"),
+        ("Côte <!-- audit:begin --> <!-- audit:end -->".encode("latin-1"), r"page\.md: not a page in UTF-8"),
+    ],
+)
+def test_a_page_without_a_place_is_refused_before_anything_is_counted(
+    small_run: Path, tmp_path: Path, content: bytes | None, fault: str
+):
+    page = tmp_path / "page.md"
+    if content is not None:
+        page.write_bytes(content)
+    with pytest.raises(SystemExit, match=f"error: .*{fault}"):
+        main([str(small_run), "--page", str(page), "--write", str(tmp_path / "audit.json")])
+    assert not (tmp_path / "audit.json").exists()

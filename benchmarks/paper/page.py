@@ -1,15 +1,22 @@
-"""The page of the benchmarks: what the paper prints beside what the runs have reached, and what that cost."""
+"""The page of the benchmarks: what the paper prints beside what the runs have reached, and what that cost.
+
+    python -m benchmarks.paper.page results/bench.jsonl
+
+writes `docs/benchmarks.md` (`--out`) and a plot for each graph beside it (`--no-plot` leaves them out).
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
-from foretime.errors import DataError
+from benchmarks.paper.grouping import Line, differences, lines_of, span
+from benchmarks.paper.published import Published, published
+from foretime.errors import DataError, ForetimeError
 from foretime.evaluation.metrics import METRICS
-from foretime.experiments.bench.grouping import Line, differences, lines_of, span
-from foretime.experiments.bench.published import Published, published
-from foretime.experiments.bench.rows import Row
+from foretime.experiments.bench.rows import Row, read_rows
 from foretime.files import write_text
 
 
@@ -21,7 +28,7 @@ def write_page(path: Path, rows: list[Row], results: str, with_plot: bool = True
     path.parent.mkdir(parents=True, exist_ok=True)
     plots: dict[str, Path] = {}
     if with_plot:
-        from foretime.experiments.bench.plot import write_plots
+        from benchmarks.paper.plot import write_plots
 
         plots = write_plots(path, rows)
     write_text(path, page(rows, results, {data: plot.name for data, plot in plots.items()}))
@@ -42,7 +49,7 @@ def page(rows: list[Row], results: str, plots: dict[str, str]) -> str:
     parts = [
         "# Benchmarks",
         "",
-        f"Written by `foretime bench page {results}`; the runs are declared in a list, see",
+        f"Written by `python -m benchmarks.paper.page {results}`; the runs are declared in a list, see",
         "[benchmarking.md](benchmarking.md). The printed figures are those of Tables 3 and 4 of",
         f"{paper.paper}.",
         f"The paper's rank is {paper.rank}. Ours follow",
@@ -121,7 +128,7 @@ def _cost(lines: list[Line]) -> list[str]:
     parts = [
         "## Cost beside quality",
         "",
-        "Means over seeds. Time is that of training, without the fitting of a second stage and without ranking;",
+        "Means over seeds. Time is that of training, without the fitting of a re-ranker and without ranking;",
         "memory is the peak of the whole process.",
         "",
         "| data | model | test MRR | valid MRR | parameters | training, min | peak memory, MB | epochs |",
@@ -150,7 +157,7 @@ def _plots(plots: dict[str, str]) -> list[str]:
         parts += [f"![MRR on valid against minutes of training, {data}]({quote(name)})", ""]
     if plots:
         parts += [
-            "Lines: MRR on valid as training goes on, of the first stage; on as many facts as `valid_limit` says,",
+            "Lines: MRR on valid during training, of the base model; on as many facts as `valid_limit` says,",
             "where a configuration has it. Stars: MRR on test at the end.",
             "",
         ]
@@ -177,3 +184,21 @@ def _made_by(rows: list[Row]) -> list[str]:
 
 def _short(commit: str) -> str:
     return commit[:12] + (" with changes" if commit.endswith("+") else "")
+
+
+def main(words: list[str] | None = None) -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks.md"))
+    parser.add_argument("--no-plot", action="store_true")
+    given = parser.parse_args(words)
+    try:
+        written = write_page(given.out, read_rows(given.results), str(given.results), not given.no_plot)
+    except ForetimeError as error:
+        sys.exit(f"error: {error}")
+    print("\n".join(f"written to {file}" for file in written))
+
+
+if __name__ == "__main__":
+    main()

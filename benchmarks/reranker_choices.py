@@ -1,14 +1,14 @@
-"""What the second stage is worth, by what it is fitted on and by what it may look at: all on valid.
+"""What the re-ranker is worth, by what it is fitted on and by which features it has: all on valid.
 
-    python benchmarks/reranker_choices.py runs/icews14-lcge-evidence
+    python -m benchmarks.reranker_choices runs/icews14-lcge-evidence
 
-The run must have a reranker fitted on a part of train (`reranker.fit` is `fold` or `refit`). Its candidates are described once for
-the fold and once for valid; then rerankers are fitted on the fold with some columns left out, and on four fifths of
-valid to be ranked on the fifth. Two are controls: one is told all counts exactly, and so can know a fact of the fold by
-its own absence from its counts (`foretime.reranker.quantising`); one cheats: it is given how often a candidate is an object of
-the predicate in *all* splits, the asked facts among them. It shows what such a leak would bring, and is used nowhere.
-What is in the file of results already is not fitted again, so that the command goes on after an interruption; delete the
-file to begin anew.
+The run must have a re-ranker fitted on a fold of train (`reranker.fit` is `fold` or `refit`). Features are extracted
+once for the fold and once for valid; then re-rankers are fitted on the fold with some features left out, and on four
+fifths of valid to rank the fifth. Two are controls: one has exact counts, and so can recognise a fact of the fold by its
+absence from its own counts (`foretime.reranker.quantising`); one cheats: it is given how often a candidate is an object
+of the predicate in *all* splits, the facts in question among them. It shows what such a leak would bring, and is used
+nowhere. What is in the file of results already is not fitted again, so the command can be interrupted and repeated;
+delete the file to begin anew.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from benchmarks.candidate_features import CandidateFeatures, candidate_features
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.evaluation import AnswerIndex, Metrics
@@ -39,8 +40,6 @@ from foretime.runs.finish import load_model
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import parts_of
 
-from described import Described, described  # isort: skip
-
 RESULTS = Path(__file__).parent / "results"
 FAMILIES = {
     "embeddings": ("event", "commonsense"),
@@ -49,11 +48,11 @@ FAMILIES = {
     "object": ("object_",),
     "activity": ("active_", "events", "partners"),
     "affinity and paths": ("affinity", "common_partners", "path_"),
-    "company": ("company",),
+    "shared neighbours": ("company",),
     "names": ("name_",),
     "subject and predicate": ("subject_", "predicate"),
 }
-"""Groups of columns by how their names begin."""
+"""Groups of features by how their names begin."""
 
 
 def main() -> None:
@@ -61,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--trees", type=int, default=150)
-    parser.add_argument("--quick", action="store_true", help="only the whole reranker, on fold and on valid")
+    parser.add_argument("--quick", action="store_true", help="only the whole re-ranker, on fold and on valid")
     arguments = parser.parse_args()
     torch.set_num_threads(2)
     bench = Bench(arguments.run, arguments.trees)
@@ -72,7 +71,7 @@ def main() -> None:
 
 
 class Bench:
-    """The described candidates of a run, and what has been found with them."""
+    """The features of a run, and what has been found with them."""
 
     def __init__(self, path: Path, trees: int) -> None:
         run = RunFolder.open(path)
@@ -93,38 +92,38 @@ class Bench:
         before: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
         self.found = before if head.items() <= before.items() else head
 
-    def _fold_and_valid(self, describer: Describer) -> tuple[Described, Described]:
+    def _fold_and_valid(self, describer: Describer) -> tuple[CandidateFeatures, CandidateFeatures]:
         train = self.graph.train
         left_out, seen = train.take(self.part == 0), train.take(self.part != 0)
         fold = self._described(self.apart, describer, left_out, seen)
         return fold, self._described(self.model, describer, self.graph.valid, train)
 
-    def _described(self, model: Model, describer: Describer, facts: Facts, seen: Facts) -> Described:
+    def _described(self, model: Model, describer: Describer, facts: Facts, seen: Facts) -> CandidateFeatures:
         predicates = len(self.graph.predicates)
         known = AnswerIndex(seen.with_inverses(predicates))
-        return described(model, describer, facts.with_inverses(predicates), known, self.config.top)
+        return candidate_features(model, describer, facts.with_inverses(predicates), known, self.config.top)
 
     def whole(self) -> None:
-        """The first stage, the reranker of the fold, that of four fifths of valid, and the control."""
+        """The base model, the re-ranker of the fold, that of four fifths of valid, and the controls."""
         score = self.valid.column("score")
         leaked = self.valid.with_column("leak", counts_of_all_splits(self.graph, self.valid))
-        self._note("first stage", lambda: score)
-        self._note("fitted on a part of train", lambda: self._fitted(self.fold, self.valid))
-        exact = "control: fitted on a part of train, counts told exactly"
+        self._note("base model", lambda: score)
+        self._note("fitted on a fold of train", lambda: self._fitted(self.fold, self.valid))
+        exact = "control: fitted on a fold of train, exact counts"
         self._note(exact, lambda: self._fitted(*self._fold_and_valid(replace(self.describer, exact=True))))
         self._note("fitted on valid (five folds)", lambda: self._crossed(self.valid))
         leak = "control: fitted on valid (five folds), counts of all splits leaked in"
         self._note(leak, lambda: self._crossed(leaked))
 
     def families(self) -> None:
-        """Each family of columns left out, and each alone."""
+        """Each family of features left out, and the scores alone."""
         for family, starts in FAMILIES.items():
             without = [n for n in self.fold.names if not n.startswith(starts)]
-            if without == self.fold.names:  # a graph of single times has no company
+            if without == self.fold.names:  # a graph of events has no shared neighbours
                 continue
             self._note(f"without {family}", partial(self._fitted, self.fold, self.valid, without))
         scores = [n for n in self.fold.names if n.startswith(("score", "log_p", "position", "event ", "evid", "comm"))]
-        self._note("only what the first stage says", lambda: self._fitted(self.fold, self.valid, scores))
+        self._note("scores of the base model only", lambda: self._fitted(self.fold, self.valid, scores))
 
     def sizes(self) -> None:
         """A quarter and a half of the fold, fewer trees and more leaves."""
@@ -135,11 +134,13 @@ class Bench:
             self._note(", ".join(f"{k} {v}" for k, v in change.items()), lambda: self._fitted(self.fold, self.valid))
             self.config = kept
 
-    def _fitted(self, fold: Described, asked: Described, names: list[str] | None = None) -> NDArray[np.float64]:
+    def _fitted(
+        self, fold: CandidateFeatures, asked: CandidateFeatures, names: list[str] | None = None
+    ) -> NDArray[np.float64]:
         names = names or fold.names
         return fit([fold.examples(names)], self.config, 0, 2).score(asked.columns(names))
 
-    def _crossed(self, asked: Described) -> NDArray[np.float64]:
+    def _crossed(self, asked: CandidateFeatures) -> NDArray[np.float64]:
         scores = np.empty(len(asked.question))
         part = np.random.default_rng(0).permutation(asked.questions) % 5
         for number in range(5):
@@ -161,7 +162,7 @@ class Bench:
         print(f"{name:60} {self.found[name]['valid_mrr']:.4f}  ({time.monotonic() - began:.0f} s)", flush=True)
 
 
-def counts_of_all_splits(graph: Graph, asked: Described) -> Columns:
+def counts_of_all_splits(graph: Graph, asked: CandidateFeatures) -> Columns:
     """Return how often each candidate is an object of the question's predicate in train, valid and test together."""
     facts = graph.facts().with_inverses(len(graph.predicates))
     keys, count = np.unique(facts.predicate * len(graph.entities) + facts.object, return_counts=True)

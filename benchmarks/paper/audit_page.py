@@ -41,7 +41,7 @@ def put_between_marks(page: Path, audit: dict[str, Any]) -> None:
 
 
 def around_marks(page: Path) -> tuple[str, str]:
-    """Return what a page has before and behind the place of the table; a page without one is a `DataError`."""
+    """Return what a page has before and after the place of the table; a page without one is a `DataError`."""
     if not page.is_file():
         raise DataError(f"{page}: no such page; name one that has a place for the table")
     try:

@@ -1,10 +1,9 @@
-"""What is to be tuned: a TOML file that names a configuration and the ranges of some of its settings."""
+"""What is tuned: a TOML file that names a configuration and the ranges of some of its settings."""
 
 from __future__ import annotations
 
 import math
 import sys
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,16 +13,17 @@ from pydantic_core import PydanticCustomError
 
 from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config
 from foretime.errors import ConfigError
+from foretime.experiments.toml_files import read_toml
 from foretime.training.guidance import RULES_OF_A_FILE
 from foretime.training.settings import changed_config, complete_config
 
-JUDGES = {
+NOT_TUNABLE = {
     "data": "it would change what is asked",
-    "reranker": "trials are judged by the first stage alone",
-    "rules.file": "a file of rules may have been mined from the facts that trials are judged by",
-    "training.filter": "it would change how trials are judged",
-    "training.valid_limit": "it would change how trials are judged",
-    "training.ensemble_size": "trials are judged by the first member alone",
+    "reranker": "trials are compared by the base model alone",
+    "rules.file": "a file of rules may have been mined from the facts that trials are compared by",
+    "training.filter": "it would change how trials are compared",
+    "training.valid_limit": "it would change how trials are compared",
+    "training.ensemble_size": "trials are compared by the first model alone",
     "training.seed": "the best seed is luck",
     "training.threads": "it changes nothing but the speed",
     "training.checkpoint_seconds": "it changes nothing but the speed",
@@ -34,7 +34,7 @@ JUDGES = {
 def _check_number(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise PydanticCustomError("number", "Input should be a number, without quotes")
-    if not abs(value) <= sys.float_info.max:  # also not if it is no number at all
+    if not abs(value) <= sys.float_info.max:  # also catches nan
         raise PydanticCustomError("finite", "Input should be a finite number")
     return value
 
@@ -86,19 +86,19 @@ class TuneSection(Section):
     """`[tune]`: what is tuned, and how long."""
 
     config: str
-    """The configuration, seen from this file."""
+    """The configuration, relative to this file."""
     trials: int = Field(default=30, ge=1)
-    """How many trials are made in all."""
+    """How many trials there are in all."""
     startup_trials: int = Field(default=5, ge=1)
-    """Trials before any is given up."""
+    """Trials before any is pruned."""
     warmup_epochs: int = Field(default=0, ge=0)
-    """Epochs after which a trial may be given up: if it is below the median of the others at that epoch."""
+    """Epochs after which a trial may be pruned: if it is below the median of the others at that epoch."""
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of the search; that of the trainings is the configuration's."""
 
 
-class FileSection(Section):
-    """A whole file."""
+class PlanSection(Section):
+    """A whole plan."""
 
     tune: TuneSection
     ranges: dict[str, dict[str, RangeSection]] = Field(min_length=1)
@@ -106,7 +106,7 @@ class FileSection(Section):
 
 @dataclass(frozen=True)
 class TunePlan:
-    """A file that was read and checked: every value in its ranges is one that the configuration may have."""
+    """A checked plan: every value in its ranges is one that the configuration may have."""
 
     path: Path
     base: Config
@@ -117,11 +117,11 @@ class TunePlan:
     seed: int
 
     def warnings(self) -> list[str]:
-        """Return what may make the figures of the trials other than those of unseen facts."""
+        """Return why the figures of the trials may not be those of unseen facts."""
         file = self.base.rules.file
         if not file:
             return []
-        seen = "if from valid too, trials are judged by facts that their rules have seen"
+        seen = "if from valid too, trials are compared by facts that their rules have seen"
         return [f"{self.path}: the configuration has rules.file = {file!r}: {RULES_OF_A_FILE}; {seen}"]
 
 
@@ -140,21 +140,12 @@ def read_plan(path: Path | str) -> TunePlan:
     return TunePlan(path, base, ranges, tune.trials, tune.startup_trials, tune.warmup_epochs, tune.seed)
 
 
-def _read_sections(path: Path) -> FileSection:
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(
-            f"{path}: no such file; write one with [tune] and [ranges], as configs/tune/icews14-lcge.toml"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+def _read_sections(path: Path) -> PlanSection:
+    values = read_toml(path, "no such file; write one with [tune] and [ranges], as configs/tune/icews14-lcge.toml")
     if "tune" not in values:
         raise ConfigError(f"{path}: has no [tune]; write config = … there, and the ranges under [ranges]")
     _check_names(path, values.get("ranges"))
-    return check_section(FileSection, values, f"{path}: ")
+    return check_section(PlanSection, values, f"{path}: ")
 
 
 def _check_names(path: Path, ranges: Any) -> None:
@@ -170,16 +161,16 @@ def _check_names(path: Path, ranges: Any) -> None:
 
 
 def _check_unseen(path: Path, base: Config) -> None:
-    """Raise `ConfigError` if trials would have seen the facts that they are judged by."""
+    """Raise `ConfigError` if trials would have seen the facts that they are compared by."""
     for name, splits in (("rules.splits", base.rules.splits), ("evidence.splits", base.evidence.splits)):
         seen = [split for split in splits if split != "train"]
         if seen:
-            raise ConfigError(f"{path}: {name} has {seen[0]}, by which trials would be judged; leave train alone there")
+            raise ConfigError(f"{path}: {name} has {seen[0]}, by which trials are compared; leave train alone there")
 
 
 def _check_range(place: str, base: Config, key: str, own: RangeSection) -> None:
-    for pruner, why in JUDGES.items():
-        if key == pruner or key.startswith(f"{pruner}."):
+    for name, why in NOT_TUNABLE.items():
+        if key == name or key.startswith(f"{name}."):
             raise ConfigError(f"{place}cannot be tuned: {why}; take it out of the ranges")
     fault = own.fault()
     if fault:

@@ -1,4 +1,4 @@
-"""Described candidates that stay in memory, so that a benchmark can fit many rerankers on them."""
+"""The features of candidates, kept in memory so that a benchmark can fit many re-rankers on them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from foretime.reranker.trees import Examples, describe, distinct_questions, is_a
 
 
 @dataclass(frozen=True)
-class Described:
-    """The candidates of distinct questions: `values` is (candidates, columns), `question` and `object` (candidates,).
+class CandidateFeatures:
+    """The candidates of distinct questions: `values` is (candidates, features), `question` and `object` (candidates,).
 
     `asked` are the distinct questions, `answers` the (question, answer) pairs that are ranked, (pairs, 2).
     """
@@ -47,30 +47,30 @@ class Described:
         return replace(self.asked.take(self.answers[:, 0]), object=self.answers[:, 1])
 
     def column(self, name: str) -> Columns:
-        """Return one column, (candidates,)."""
+        """Return one feature, (candidates,)."""
         return self.values[:, self.names.index(name)]
 
     def columns(self, names: list[str]) -> Columns:
-        """Return some columns, (candidates, names)."""
+        """Return some features, (candidates, names)."""
         return self.values[:, [self.names.index(name) for name in names]]
 
-    def with_column(self, name: str, values: Columns) -> Described:
-        """Return the candidates with one more column."""
+    def with_column(self, name: str, values: Columns) -> CandidateFeatures:
+        """Return the candidates with one more feature."""
         return replace(self, names=[*self.names, name], values=np.hstack([self.values, values[:, None]]))
 
-    def of_questions(self, kept: NDArray[np.bool_]) -> Described:
+    def of_questions(self, kept: NDArray[np.bool_]) -> CandidateFeatures:
         """Return the candidates of some questions, to be fitted on."""
         rows = kept[self.question]
         columns = (self.values, self.question, self.object, self.right)
         values, question, object_, right = (column[rows] for column in columns)
         return replace(self, values=values, question=question, object=object_, right=right)
 
-    def first(self, share: float) -> Described:
+    def first(self, share: float) -> CandidateFeatures:
         """Return the candidates of a share of the questions, drawn at random."""
         return self.of_questions(np.random.default_rng(0).random(self.questions) < share)
 
     def examples(self, names: list[str]) -> Examples:
-        """Return what a reranker is fitted on: questions with an answer among their candidates."""
+        """Return what a re-ranker is fitted on: questions with an answer among their candidates."""
         useful = np.bincount(self.question, weights=self.right, minlength=self.questions) > 0
         rows = useful[self.question]
         sizes = np.bincount(self.question[rows], minlength=self.questions)
@@ -97,8 +97,10 @@ class Described:
 
 
 @torch.inference_mode()
-def described(model: Model, describer: Describer, facts: Facts, known: AnswerIndex, top: int) -> Described:
-    """Return the described candidates of all distinct questions that the facts ask; `facts` hold the inverses."""
+def candidate_features(
+    model: Model, describer: Describer, facts: Facts, known: AnswerIndex, top: int
+) -> CandidateFeatures:
+    """Return the features of the candidates of all distinct questions in the facts, which hold the inverses too."""
     asked, answers = distinct_questions(facts)
     parts = []
     for rows, batch in batches(asked, 256):
@@ -108,4 +110,4 @@ def described(model: Model, describer: Describer, facts: Facts, known: AnswerInd
         right = is_answer(shortlist, answers, rows.start)
         parts.append((values, shortlist.question + rows.start, shortlist.object, right))
     values, question, object_, right = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Described(names, values, question, object_, right, asked, answers)
+    return CandidateFeatures(names, values, question, object_, right, asked, answers)
