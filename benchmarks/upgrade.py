@@ -44,6 +44,8 @@ SETTINGS = (
 """What a setting is called now and what it was called."""
 KEYS = {"combiner": "reranker", "members": "ensemble_size", "ends": "boundary_relations", "first_stage": "base_model"}
 VALUES = {"boundary_relations": {"alike": "shared", "apart": "separate"}}
+WORDS = {"choice": ("the combiner was", "the re-ranker was"), "reranker": (" parts", " folds")}
+"""What is called otherwise in the text under a key."""
 CASES = {
     "first stage": "base model",
     "fitted on a part of train": "fitted on a fold of train",
@@ -67,10 +69,10 @@ def upgraded(value: Any) -> Any:
         name = KEYS.get(key, CASES.get(key, key))
         if key == "hits" and isinstance(own, dict):
             found |= {f"hits@{k}": share for k, share in own.items()}
-        elif key == "choice":
-            found[key] = own.replace("combiner", "reranker")
+        elif isinstance(own, str):
+            found[name] = VALUES.get(name, {}).get(own, own).replace(*WORDS.get(name, ("", "")))
         else:
-            found[name] = VALUES.get(name, {}).get(own, own) if isinstance(own, str) else upgraded(own)
+            found[name] = upgraded(own)
     return found
 
 

@@ -29,12 +29,13 @@ CHANGED = {
 
 def test_keys_and_metrics_have_their_new_names():
     old = {
-        "combiner": "fold", "members": 2, "ends": "apart", "choice": "the combiner was fitted on valid", "rank": 5,
+        "combiner": "out-of-fold of 5 of 5 parts", "members": 2, "ends": "apart", "rank": 5,
+        "choice": "the combiner was fitted on valid",
         "valid": {"first_stage": {"all": {"mrr": 0.5, "hits": {"1": 0.4, "10": 0.6}}}, "mrr_interval": [0.4, 0.6]},
     }  # fmt: skip
     new = {
-        "reranker": "fold", "ensemble_size": 2, "boundary_relations": "separate", "rank": 5,
-        "choice": "the reranker was fitted on valid",
+        "reranker": "out-of-fold of 5 of 5 folds", "ensemble_size": 2, "boundary_relations": "separate", "rank": 5,
+        "choice": "the re-ranker was fitted on valid",
         "valid": {"base_model": {"all": {"mrr": 0.5, "hits@1": 0.4, "hits@10": 0.6}}, "mrr_interval": [0.4, 0.6]},
     }  # fmt: skip
     assert upgraded(old) == new

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from foretime.cli import app
 from foretime.config import Config, override
-from foretime.errors import ConfigError, DataError
+from foretime.errors import ConfigError, DataError, Interrupted, RunError
 from foretime.experiments.bench import process, running, worker
 from foretime.experiments.bench.lists import BenchList, read_list
 from foretime.experiments.bench.process import is_held, only_here
@@ -166,6 +166,25 @@ def test_a_training_whose_parent_was_killed_saves_its_state_and_stops(tmp_path: 
     assert len(RunFolder(folder).trace()) == progress.epochs_done > 0
 
 
+def test_a_worker_sends_what_went_wrong_and_misses_its_parent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    sent: list[dict[str, str]] = []
+    monkeypatch.setattr(worker, "send", lambda **content: sent.append(content))
+    for error, code in ((Interrupted("stopped"), 130), (RunError("no run"), 2), (ValueError("a bug"), None)):
+
+        def fail(*_: object, error: Exception = error) -> None:
+            raise error
+
+        monkeypatch.setattr(worker, "resume", fail)
+        if code is None:
+            with pytest.raises(ValueError, match="a bug"):
+                worker.work(tmp_path, os.getppid())
+        else:
+            assert worker.work(tmp_path, os.getppid()) == code
+    assert sent == [{"fault": "no run"}, {"fault": "ValueError: a bug"}]
+    assert worker.WorkerCallback(os.getpid()).stop_wanted()
+    assert not worker.WorkerCallback(os.getppid()).stop_wanted()
+
+
 @pytest.mark.usefixtures("in_process")
 def test_a_run_that_fails_takes_no_finished_result_away(finished, tmp_path: Path):
     planned = finished[0].planned[1]
@@ -241,7 +260,7 @@ def test_a_run_whose_epochs_were_raised_continues_where_the_shorter_one_ended(tm
     assert rows[5]["earlier"] == [rows[2]["config_hash"], rows[3]["config_hash"]]
     assert rows[5]["curve"][:3] == rows[3]["curve"]  # the same seconds, so it was not trained anew
     assert len(rows[5]["curve"]) == 5
-    assert rows[5]["training_seconds"] > rows[3]["training_seconds"]
+    assert rows[5]["seconds"] > rows[3]["training_seconds"]
     assert folders[3].report()["epochs"] == 3  # the shorter one stays as it was
     assert [row["epochs"] for row in read_rows(tmp_path / "results" / "bench.jsonl")] == [5]
     # another seed, or other settings, begin anew
