@@ -17,7 +17,7 @@ from typing import Any
 
 from foretime.config import RulesConfig
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import PlantedRule, generate, write
+from foretime.data.synthetic import PlantedRule, generate_world
 from foretime.files import write_json
 from foretime.rules.mining import mine
 from foretime.rules.parsing import parse_rule
@@ -27,9 +27,9 @@ from foretime.rules.text import rule_text
 
 def compare(events: int, seed: int) -> dict[str, Any]:
     """Return recall, precision and both confidences of each planted rule of one world."""
-    world = generate(events=events, seed=seed)
+    world = generate_world(events=events, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
-        write(world, Path(folder))
+        world.write(Path(folder))
         graph = read_graph(Path(folder))
     config = RulesConfig(window=world.rules[0].window, splits=["train", "valid", "test"])
     mined = mine(graph, config)

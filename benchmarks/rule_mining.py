@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.files import write_json
 from foretime.rules.rule import RuleTable
 from foretime.rules.static import StaticThresholds, mine_static
@@ -60,7 +60,7 @@ def growth(sizes: list[int]) -> list[dict[str, Any]]:
     rows = []
     for events in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            write(generate(events=events, seed=0), Path(folder))
+            generate_world(events=events, seed=0).write(Path(folder))
             rows.append({"asked": events, **_in_own_process(Path(folder), window=5)})
         shown = ("asked", "static_seconds", "temporal_seconds", "peak_memory_mb")
         print(json.dumps({key: rows[-1][key] for key in shown}), file=sys.stderr)
@@ -70,7 +70,7 @@ def growth(sizes: list[int]) -> list[dict[str, Any]]:
 def reference(events: int) -> dict[str, Any]:
     """Return the ratio of a plain scipy.sparse count of all static rules to ours, on one world, counts compared."""
     with tempfile.TemporaryDirectory() as folder:
-        write(generate(events=events, seed=0), Path(folder))
+        generate_world(events=events, seed=0).write(Path(folder))
         graph = read_graph(Path(folder))
     everything = StaticThresholds(support=1, head_coverage=0.0, confidence=0.0)
     entities, predicates = len(graph.entities), len(graph.predicates)
@@ -145,7 +145,7 @@ def _mine_both(graph: Graph, window: int) -> RuleTable:
 
 def _tiny() -> Graph:
     with tempfile.TemporaryDirectory() as folder:
-        write(generate(events=2000, seed=0), Path(folder))
+        generate_world(events=2000, seed=0).write(Path(folder))
         return read_graph(Path(folder))
 
 

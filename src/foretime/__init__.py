@@ -12,8 +12,8 @@ __version__ = "0.1.0"
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
 
 if TYPE_CHECKING:
-    from foretime.api import load, train
-    from foretime.data.graph import Graph
+    from foretime.api import train
+    from foretime.data.graph import Graph, load
     from foretime.errors import ForetimeError
     from foretime.inference.explainer import Explainer, Explanation
     from foretime.inference.predictor import Answer, Predictor
@@ -27,7 +27,7 @@ _HOMES = {
     "Explanation": "foretime.inference.explainer",
     "ForetimeError": "foretime.errors",
     "Predictor": "foretime.inference.predictor",
-    "load": "foretime.api",
+    "load": "foretime.data.graph",
     "train": "foretime.api",
 }
 

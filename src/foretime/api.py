@@ -1,4 +1,4 @@
-"""The two verbs of the Python interface: load a graph, train a model on it."""
+"""Training from Python."""
 
 from __future__ import annotations
 
@@ -6,21 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foretime.config import Config, DataConfig, check_section, read_config
+from foretime.config import Config, read_config
 from foretime.data.graph import Graph, read_graph
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import train as _train
 from foretime.training.callbacks import Callback
 from foretime.training.settings import changed_config
-
-
-def load(source: Any, **settings: Any) -> Graph:
-    """Return the graph in a file, a folder of splits, or a pandas, Polars or Arrow frame.
-
-    The settings are the keys of `[data]`, such as `granularity="month"` or `columns={"subject": "actor", …}`.
-    A mapping from split names to files or frames gives the splits as they are.
-    """
-    return read_graph(source, check_section(DataConfig, settings, "load: "))
 
 
 def train(

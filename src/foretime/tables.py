@@ -49,17 +49,8 @@ class Table:
         import pyarrow
 
         columns = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
-        table = pyarrow.table({name: list(column) for name, column in zip(self.columns, columns, strict=True)})
-        if library == "arrow":
-            return table
-        try:
-            if library == "polars":
-                import polars
-
-                return polars.from_arrow(table)
-            return table.to_pandas()
-        except ImportError:
-            raise ForetimeError(f"{library} is not installed; pip install {library}") from None
+        table = {name: list(column) for name, column in zip(self.columns, columns, strict=True)}
+        return frame_of(pyarrow.table(table), library)
 
     def cells(self) -> list[list[str]]:
         """Return the printed text of every cell."""
@@ -95,6 +86,20 @@ class Table:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     _repr_html_ = to_html
+
+
+def frame_of(table: Any, library: FrameLibrary) -> Any:
+    """Return an Arrow table as a frame of a library; raise `ForetimeError` if that is not installed."""
+    if library == "arrow":
+        return table
+    try:
+        if library == "polars":
+            import polars
+
+            return polars.from_arrow(table)
+        return table.to_pandas()
+    except ImportError:
+        raise ForetimeError(f"{library} is not installed; pip install {library}") from None
 
 
 def _text(value: Any, form: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foretime.data.graph import read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.rules.files import read_rules
 
 MINE = ("--window", 5, "--static-support", 3)
@@ -14,7 +14,7 @@ MINE = ("--window", 5, "--static-support", 3)
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(generate(1500), tmp_path_factory.mktemp("world"))
+    return generate_world(1500).write(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_diff_tells_what_only_one_file_has_and_what_changed(foretime, tmp_path: 
 
 
 def test_diff_mines_two_graphs(foretime, world: Path, tmp_path: Path):
-    other = write(generate(1500, seed=1), tmp_path / "other")
+    other = generate_world(1500, seed=1).write(tmp_path / "other")
     report = json.loads(foretime("rules", "diff", world, other, "--mine", "--json").out)
     assert report["common"] > 0
     assert json.loads(foretime("rules", "diff", world, world, "--mine", "--json").out)["only_first"] == []

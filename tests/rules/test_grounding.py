@@ -11,7 +11,7 @@ from oracle import Event, both_ways, groundings, table
 from foretime.config import RulesConfig
 from foretime.data.facts import empty_facts, inverse
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
@@ -70,7 +70,7 @@ def test_hits_and_misses_are_the_starts_that_brute_force_finds(events: list[Even
 
 
 def test_a_mined_rule_has_as_many_examples_as_its_support_and_they_are_in_order(tmp_path: Path):
-    world, config = read_graph(write(generate(1500), tmp_path)), RulesConfig(window=5, support=1, static_support=3)
+    world, config = read_graph(generate_world(1500).write(tmp_path)), RulesConfig(window=5, support=1, static_support=3)
     mined = mine(world, config)
     assert set(mined.pattern.tolist()) >= {"follows", "accompanies", "chain_then"}
     for row, rule in enumerate(mined.rules()):

@@ -6,7 +6,7 @@ import pytest
 
 from foretime.config import RulesConfig
 from foretime.data.graph import read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.rules.mining import mine
 from foretime.rules.parsing import parse_rule
 
@@ -15,8 +15,8 @@ FEWEST_BODIES = 10
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_planted_rule_is_mined_with_its_planted_confidence(tmp_path: Path, seed: int):
-    world = generate(5_000, seed)
-    graph = read_graph(write(world, tmp_path))
+    world = generate_world(5_000, seed)
+    graph = read_graph(world.write(tmp_path))
     (window,) = {rule.window for rule in world.rules}
     mined = mine(graph, RulesConfig(window=window, splits=["train", "valid", "test"]))
     confidence = dict(zip(mined.rules(), mined.confidence.tolist(), strict=True))

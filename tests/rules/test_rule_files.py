@@ -10,7 +10,7 @@ import pytest
 
 from foretime.config import RulesConfig
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.errors import DataError
 from foretime.rules.comparing import compare
 from foretime.rules.files import NamedRules, read_named_rules, read_rules, write_rules
@@ -24,7 +24,7 @@ CONFIG = RulesConfig(window=5, static_support=3)
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    return read_graph(write(generate(2000), tmp_path_factory.mktemp("world")))
+    return read_graph(generate_world(2000).write(tmp_path_factory.mktemp("world")))
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +110,8 @@ def test_hand_written_rules_have_no_counts_and_comments_are_left_out(world: Grap
 
 
 def test_the_planted_rules_of_a_world_are_a_file_of_rules(world: Graph, tmp_path: Path):
-    made = generate(2000)
-    write(made, tmp_path)
+    made = generate_world(2000)
+    made.write(tmp_path)
     rules = read_rules(tmp_path / "rules.txt", world)
     assert rules.pattern.tolist() == [rule.pattern for rule in made.rules]
     whole = recount(rules, world, RulesConfig(window=5, splits=["train", "valid", "test"]))

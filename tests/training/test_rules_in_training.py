@@ -8,7 +8,7 @@ import torch
 
 from foretime.config import Config, RulesConfig, override
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.errors import ConfigError
 from foretime.inference.predictor import Predictor
 from foretime.rules.files import write_rules
@@ -34,7 +34,7 @@ SETTINGS = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     folder = tmp_path_factory.mktemp("world")
-    write(generate(events=5000, seed=3), folder)
+    generate_world(events=5000, seed=3).write(folder)
     return read_graph(folder)
 
 

@@ -33,7 +33,7 @@ class SplitBy(StrEnum):
     """The ways to split a file."""
 
     random = "random"
-    chronological = "chronological"
+    time = "time"
 
 
 @data_app.command()
@@ -97,9 +97,9 @@ def split(  # noqa: PLR0913, each is a flag
 ) -> None:
     """Split a file into train, valid and test, every row as it was written.
 
-    A chronological split keeps all facts of one time step together, as far as there are enough steps.
+    A split by time keeps all facts of one time step together, as far as there are enough steps.
     """
-    from foretime.data.resplitting import split_file
+    from foretime.data.graph import split_file
 
     settings = reading_settings(columns, header, delimiter, granularity)
     shares = {"split": by.value, "valid_share": valid, "test_share": test, "split_seed": seed}
@@ -110,9 +110,8 @@ def split(  # noqa: PLR0913, each is a flag
 
 def _summarise(graph: str, settings: dict[str, object]) -> Summary:
     from foretime.data.graph import read_graph
-    from foretime.data.summary import describe as summarise
 
-    return summarise(read_graph(graph, data_config(settings)))
+    return read_graph(graph, data_config(settings)).describe()
 
 
 def _print_summary(summary: Summary) -> None:
@@ -122,7 +121,7 @@ def _print_summary(summary: Summary) -> None:
 
     console = Console(highlight=False)
     table = Table(show_header=False, title=escape(summary.name), title_justify="left")
-    for label, value in _rows(summary):
+    for label, value in summary.rows():
         table.add_row(label, escape(value))
     console.print(table)
     predicates = Table("most frequent predicates", "facts")
@@ -133,26 +132,3 @@ def _print_summary(summary: Summary) -> None:
         console.print("hint: if the times are years, --granularity year names them so", soft_wrap=True)
     for warning in summary.warnings():
         console.print(f"warning: {escape(warning)}", soft_wrap=True)
-
-
-def _rows(summary: Summary) -> list[tuple[str, str]]:
-    """Return the lines of a summary, those that say nothing left out."""
-    spread = summary.events_per_step
-    unit = "" if summary.granularity == "step" else f" of {summary.granularity}"  # integers are steps of nothing else
-    rows = [
-        ("facts", _by_split(summary.facts)),
-        ("entities", f"{summary.entities:,} ({summary.entities_in_train:,} in train)"),
-        ("predicates", f"{summary.predicates:,} ({summary.predicates_in_train:,} in train)"),
-        ("times", f"{summary.first_time} to {summary.last_time}: {summary.steps:,} steps{unit}"),
-        ("events at a step", f"{spread['min']:,} to {spread['max']:,}, median {spread['median']:,g}"),
-    ]
-    if summary.intervals:
-        ends = f"{summary.without_start:,} without start, {summary.without_end:,} without end"
-        rows.append(("intervals", f"{summary.intervals:,} ({ends}, {summary.reversed_intervals:,} reversed)"))
-    if any(summary.self_loops.values()):
-        rows.append(("subject = object", _by_split(summary.self_loops)))
-    return rows
-
-
-def _by_split(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {split}" for split, count in counts.items())

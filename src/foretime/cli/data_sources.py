@@ -23,7 +23,7 @@ def get(
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
-    from foretime.data.catalog import data_folder, fetch
+    from foretime.data.catalog import download
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     tasks: dict[str, TaskID] = {}
@@ -37,7 +37,7 @@ def get(
         bars.update(tasks[file], completed=done, total=total)
 
     try:
-        target = fetch(name, folder or data_folder(), base_url=source, progress=show)
+        target = download(name, folder, source=source, progress=show)
     finally:
         bars.stop()
     typer.echo(target)
@@ -52,9 +52,9 @@ def world(
     ] = None,
 ) -> None:
     """Generate a world of states, people and groups, with temporal rules of known confidence planted in it."""
-    from foretime.data.synthetic import generate, write
+    from foretime.data.synthetic import generate_world
 
-    made = generate(events, seed, days=days)
-    write(made, out)
+    made = generate_world(events, seed, days=days)
+    made.write(out)
     typer.echo(f"{out}: {len(made):,} events, {len(made.entities):,} entities, {made.days:,} days")
     typer.echo(f"{out / 'rules.txt'}: {len(made.rules)} planted rules")

@@ -32,7 +32,7 @@ def demo(
     from foretime.cli.train import print_outcome
     from foretime.config import Config, override
     from foretime.data.graph import read_graph
-    from foretime.data.synthetic import generate, write
+    from foretime.data.synthetic import generate_world
     from foretime.runs.folder import RunFolder
     from foretime.runs.life import create_run, resume
 
@@ -45,7 +45,7 @@ def demo(
         events, seed = EVENTS if events is None else events, seed or 0
         config = override(Config(), {**SETTINGS, "training.seed": seed, "data.path": str(world)})
         error_console.print(f"1. a world of {events:,} events in {world}", markup=False)
-        write(generate(events=events, seed=seed), world)
+        generate_world(events=events, seed=seed).write(world)
         error_console.print(f"2. LCGE and grounded rules are trained on it in {run}", markup=False)
         create_run(read_graph(world, config.data), config, run)
     finished = resume(run, TerminalProgress()) if not (run / "report.json").exists() else RunFolder.open(run)

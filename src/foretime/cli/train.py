@@ -93,7 +93,6 @@ def _create(config: Config, out: Path | None) -> Path:
     from foretime.cli.progress import TerminalProgress
     from foretime.cli.tables import error_console
     from foretime.data.graph import read_graph
-    from foretime.data.summary import describe
     from foretime.runs.folder import RunFolder
     from foretime.runs.life import create_run
     from foretime.training.precision import precision_warning
@@ -109,7 +108,7 @@ def _create(config: Config, out: Path | None) -> Path:
         markup=False,
         soft_wrap=True,
     )
-    for warning in filter(None, [*describe(graph).warnings(), precision_warning(config.training)]):
+    for warning in filter(None, [*graph.describe().warnings(), precision_warning(config.training)]):
         error_console.print(f"warning: {warning}", markup=False, soft_wrap=True)
     create_run(graph, config, folder, TerminalProgress())
     error_console.print(f"training {config.model.name} in {folder}", markup=False, soft_wrap=True)

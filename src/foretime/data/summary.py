@@ -1,4 +1,4 @@
-"""What a data set holds, in numbers, and what about it deserves a second look."""
+"""What a graph holds, in numbers, and what about it deserves a second look."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
-from foretime.data.sources import SPLITS
+from foretime.data.splitting import SPLITS
 from foretime.data.times import INTEGER
+from foretime.tables import FrameLibrary, Table
 
 FREQUENT = 10
 """Predicates that a summary lists."""
@@ -22,7 +23,7 @@ YEARS = (1000, 2100)
 
 @dataclass(frozen=True)
 class Summary:
-    """A data set in numbers. Counts by split are in the order train, valid, test."""
+    """A graph in numbers. Counts by split are in the order train, valid, test."""
 
     name: str
     facts: dict[str, int]
@@ -69,9 +70,45 @@ class Summary:
         """Return everything, warnings included, as JSON can hold it."""
         return asdict(self) | {"warnings": self.warnings()}
 
+    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
+        """Return a frame with a row for each split: its facts, and how many of them deserve a second look."""
+        columns = ("facts", "duplicates", "leaked", "unseen_entity", "unseen_predicate", "self_loops")
+        rows = tuple((split, *(getattr(self, name)[split] for name in columns)) for split in SPLITS)
+        return Table(("split", *columns), rows).to_frame(library)
 
-def describe(graph: Graph) -> Summary:
-    """Return the numbers of a data set."""
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what there is to say, as labels and texts; lines that would say nothing are left out."""
+        spread = self.events_per_step
+        unit = "" if self.granularity == INTEGER else f" of {self.granularity}"  # integers are steps of nothing else
+        rows = [
+            ("facts", _by_split(self.facts)),
+            ("entities", f"{self.entities:,} ({self.entities_in_train:,} in train)"),
+            ("predicates", f"{self.predicates:,} ({self.predicates_in_train:,} in train)"),
+            ("times", f"{self.first_time} to {self.last_time}: {self.steps:,} steps{unit}"),
+            ("events at a step", f"{spread['min']:,} to {spread['max']:,}, median {spread['median']:,g}"),
+        ]
+        if self.intervals:
+            ends = f"{self.without_start:,} without start, {self.without_end:,} without end"
+            rows.append(("intervals", f"{self.intervals:,} ({ends}, {self.reversed_intervals:,} reversed)"))
+        if any(self.self_loops.values()):
+            rows.append(("subject = object", _by_split(self.self_loops)))
+        return rows
+
+    def __str__(self) -> str:
+        lines = [f"{label:<18}{text}" for label, text in self.rows()]
+        return "\n".join([self.name, *lines, *(f"warning: {warning}" for warning in self.warnings())])
+
+    def _repr_html_(self) -> str:
+        warnings = [("warning", warning) for warning in self.warnings()]
+        return Table(("graph", self.name), (*self.rows(), *warnings)).to_html()
+
+
+def _by_split(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {split}" for split, count in counts.items())
+
+
+def summarise(graph: Graph) -> Summary:
+    """Return the numbers of a graph."""
     known = graph.facts()
     timeline = graph.timeline
     both = (known.start != UNKNOWN) & (known.end != UNKNOWN)

@@ -119,7 +119,7 @@ def _rows(path: Path) -> Iterator[_Row]:
     read = parse_line if path.suffix in TEXT else _from_json
     lines = [line.strip(" \t\r") for line in text.split("\n")]
     return (
-        _Row(Place(0, str(path), number, ""), lambda line=line: read(line))  # type: ignore[misc]
+        _Row(Place(str(path), number), lambda line=line: read(line))  # type: ignore[misc]
         for number, line in enumerate(lines, 1)
         if line and not line.startswith("#")
     )
@@ -192,7 +192,7 @@ def _parquet_rows(path: Path) -> list[_Row]:
         raise DataError(f"{path}: not a table of rules, it has no column {', '.join(missing)}")
     rows = table.select([*needed, *Measures._fields]).to_pylist()
     return [
-        _Row(Place(0, str(path), number, "row"), lambda row=row: _from_flat(row))  # type: ignore[misc]
+        _Row(Place(str(path), number, "row"), lambda row=row: _from_flat(row))  # type: ignore[misc]
         for number, row in enumerate(rows, 1)
     ]
 

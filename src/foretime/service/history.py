@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph
-from foretime.data.sources import SPLITS
+from foretime.data.splitting import SPLITS
 from foretime.service.names import NameIndex
 from foretime.service.problems import unanswerable
 from foretime.service.schemas import FactsIn, NeighboursIn, Selection, TimelineIn
