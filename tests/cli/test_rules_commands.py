@@ -54,7 +54,7 @@ def test_an_interrupted_mining_leaves_no_file_and_says_so(foretime, world: Path,
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("foretime.rules.mining.mine", interrupted)
+    monkeypatch.setattr("foretime.rules.mining.mine_rules", interrupted)
     outcome = foretime("mine", world, "--out", tmp_path / "rules.txt")
     assert (outcome.code, outcome.out, list(tmp_path.iterdir())) == (130, "", [])
     assert "stopped; nothing was written" in outcome.err
@@ -62,7 +62,7 @@ def test_an_interrupted_mining_leaves_no_file_and_says_so(foretime, world: Path,
 
 def test_faults_of_mine_are_told_before_anything_is_mined(foretime, world: Path, tmp_path: Path):
     for words, message in {
-        ("--out", tmp_path / "rules.csv"): "a file of rules ends in .txt or .rules (text), .jsonl or .parquet",
+        ("--out", tmp_path / "rules.csv"): "a file of rules ends in .txt, .rules, .jsonl, .parquet or .pq",
         ("--window", 0): "rules.window = 0: should be greater than or equal to 1",
         ("--splits", "train,exam"): "rules.splits.1 = 'exam': should be 'train', 'valid' or 'test'",
         ("--confidence", 2): "rules.confidence = 2.0: should be less than or equal to 1",

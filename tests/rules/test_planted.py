@@ -7,7 +7,7 @@ import pytest
 from foretime.config import RulesConfig
 from foretime.data.graph import read_graph
 from foretime.data.synthetic import generate_world
-from foretime.rules.mining import mine
+from foretime.rules.mining import mine_rules
 from foretime.rules.parsing import parse_rule
 
 FEWEST_BODIES = 10
@@ -18,8 +18,8 @@ def test_every_planted_rule_is_mined_with_its_planted_confidence(tmp_path: Path,
     world = generate_world(5_000, seed)
     graph = read_graph(world.write(tmp_path))
     (window,) = {rule.window for rule in world.rules}
-    mined = mine(graph, RulesConfig(window=window, splits=["train", "valid", "test"]))
-    confidence = dict(zip(mined.rules(), mined.confidence.tolist(), strict=True))
+    mined = mine_rules(graph, RulesConfig(window=window, splits=["train", "valid", "test"]))
+    confidence = dict(zip(mined.all_ids(), mined.confidence.tolist(), strict=True))
     planted = [rule for rule in world.rules if rule.bodies >= FEWEST_BODIES]
     assert {rule.pattern for rule in planted} == {"follows", "accompanies", "chain_then", "joint_then", "joint_now"}
     for rule in planted:

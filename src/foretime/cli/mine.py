@@ -23,16 +23,14 @@ from foretime.cli.rule_options import (
     Support,
     Window,
     mining_progress,
-    pattern_counts,
     print_json,
     print_rules,
     read_graph,
-    rule_dicts,
     rules_config,
 )
 
 if TYPE_CHECKING:
-    from foretime.rules.files import NamedRules
+    from foretime.rules.table import Rules
 
 TOP = 20
 """Rules that are shown."""
@@ -66,7 +64,7 @@ def mine(  # noqa: PLR0913, each is a flag
 
     Thresholds that are not given are those of the configuration: window 19, support 5, SC and HC 0.1.
     """
-    from foretime.rules.files import NamedRules, check_ending, write_rules
+    from foretime.rules.files import rule_format
 
     config = rules_config(
         window=window, support=support, confidence=confidence, head_coverage=head_coverage, counting=counting,
@@ -75,27 +73,23 @@ def mine(  # noqa: PLR0913, each is a flag
         static_pca_confidence=static_pca_confidence,
     )  # fmt: skip
     if out is not None:
-        check_ending(out)
+        rule_format(out)
     with mining_progress() as progress:
-        from foretime.rules.mining import mine as mine_rules
+        from foretime.rules.mining import mine_rules
 
         loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
         rules = mine_rules(loaded, config, progress)
         if out is not None:
-            write_rules(out, rules, loaded)
-    _report(NamedRules(rules, loaded.predicates), loaded.name, out, as_json)
+            rules.save(out)
+    _report(rules, loaded.name, out, as_json)
 
 
-def _report(named: NamedRules, name: str, out: Path | None, as_json: bool) -> None:
+def _report(rules: Rules, name: str, out: Path | None, as_json: bool) -> None:
     """Print the most confident rules and how many there are of each pattern."""
-    from foretime.rules.text import written_rules
-
-    counts = pattern_counts(named)
     if as_json:
-        print_json({"graph": name, "patterns": counts, "rules": rule_dicts(named)})
+        print_json({"graph": name, "patterns": rules.patterns(), "rules": [rule.to_dict() for rule in rules]})
     else:
-        print_rules(written_rules(named.rules.take(slice(TOP)), named.predicates))
-        by_pattern = ", ".join(f"{count:,} {pattern}" for pattern, count in counts.items())
-        typer.echo(f"{name}: {len(named.rules):,} rules: {by_pattern}")
+        print_rules(rules.take(slice(TOP)))
+        typer.echo(f"{name}: {rules.outline()}")
     if out is not None:
         typer.echo(f"written to {out}", err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -17,9 +16,8 @@ from foretime.cli.reading_options import data_config
 if TYPE_CHECKING:
     from foretime.config import RulesConfig
     from foretime.data.graph import Graph
-    from foretime.rules.files import NamedRules
+    from foretime.rules.table import Rules
     from foretime.rules.temporal import Progress
-    from foretime.rules.text import WrittenRule
 
 
 class CountingChoice(StrEnum):
@@ -64,23 +62,9 @@ def rules_config(**settings: Any) -> RulesConfig:
 
 def read_graph(graph: str, settings: dict[str, Any]) -> Graph:
     """Return a graph that is read from files, or the one that the folder of a run holds."""
-    from foretime.data.graph import GRAPH, Graph, read_graph
+    from foretime.data.graph import read_graph
 
-    if (Path(graph) / GRAPH).is_file():
-        return Graph.load(graph)
     return read_graph(graph, data_config(settings))
-
-
-def read_source(source: Path) -> NamedRules:
-    """Return the rules of a file, or of a run."""
-    from foretime.errors import DataError
-    from foretime.rules.files import RUN_RULES, read_named_rules
-
-    if not source.is_dir():
-        return read_named_rules(source)
-    if not (source / RUN_RULES).is_file():
-        raise DataError(f"{source}: a folder without {RUN_RULES}; name a file of rules, or a run that has rules")
-    return read_named_rules(source / RUN_RULES)
 
 
 @contextmanager
@@ -106,16 +90,7 @@ def print_json(content: Any) -> None:
     typer.echo(json.dumps(content, ensure_ascii=False, indent=2))
 
 
-def rule_dicts(named: NamedRules) -> list[dict[str, Any]]:
-    """Return rules as JSON can hold them."""
-    from foretime.rules.files import to_dict
-    from foretime.rules.text import written_rules
-
-    lines = written_rules(named.rules, named.predicates)
-    return [to_dict(line, rule.pattern) for line, rule in zip(lines, named.rules.rules(), strict=True)]
-
-
-def print_rules(lines: Sequence[WrittenRule], numbers: Sequence[int] | None = None) -> None:
+def print_rules(rules: Rules, numbers: Sequence[int] | None = None) -> None:
     """Print a table of rules with their numbers and measures."""
     from rich.markup import escape
     from rich.table import Table
@@ -123,22 +98,14 @@ def print_rules(lines: Sequence[WrittenRule], numbers: Sequence[int] | None = No
     from foretime.cli.tables import console
 
     table = Table("", "rule", "SC", "HC", "support", "body")
-    for number, line in zip(numbers or range(1, len(lines) + 1), lines, strict=True):
-        counts = line.measures
+    for number, rule in zip(numbers or range(1, len(rules) + 1), rules, strict=True):
+        counts = rule.measures
         table.add_row(
             str(number),
-            escape(line.statement),
+            escape(rule.statement),
             f"{counts.confidence:.3f}" if counts.body_count else "",
             f"{counts.head_coverage:.3f}" if counts.head_count else "",
             f"{counts.support:,.6g}" if counts.body_count else "",
             f"{counts.body_count:,.6g}" if counts.body_count else "",
         )
     console.print(table)
-
-
-def pattern_counts(named: NamedRules) -> dict[str, int]:
-    """Return how many rules there are of each pattern, those without time as `static`."""
-    from foretime.rules.patterns import PATTERNS
-
-    counts = Counter(rule.pattern or "static" for rule in named.rules.rules())
-    return {name: counts[name] for name in (*PATTERNS, "static") if counts[name] or name != "static"}

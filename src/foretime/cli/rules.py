@@ -27,15 +27,12 @@ from foretime.cli.rule_options import (
     print_json,
     print_rules,
     read_graph,
-    read_source,
-    rule_dicts,
     rules_config,
 )
 from foretime.errors import ConfigError
 
 if TYPE_CHECKING:
-    from foretime.rules.comparing import Difference
-    from foretime.rules.files import NamedRules
+    from foretime.rules.table import Rules
 
 rules_app = typer.Typer(help="Show, check, compare, ground and import temporal rules.", no_args_is_help=True)
 
@@ -71,45 +68,18 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show rules of a file or of a run. The number of each is its place in the file."""
-    from foretime.rules.files import NamedRules
-    from foretime.rules.text import written_rules
+    from foretime.rules.files import read_rules
 
-    named = read_source(source)
-    rows = _sorted(named, _wanted(named, head, body, pattern), sort)
-    shown = rows[:top] if top else rows
-    chosen = NamedRules(named.rules.take(shown), named.predicates)
-    if as_json:
-        numbered = zip(shown, rule_dicts(chosen), strict=True)
-        print_json([{"number": int(row) + 1, **rule} for row, rule in numbered])
-        return
-    print_rules(written_rules(chosen.rules, chosen.predicates), [int(row) + 1 for row in shown])
-    typer.echo(f"{len(shown):,} of {len(rows):,} rules that fit, of {len(named.rules):,} in {source}")
-
-
-def _wanted(named: NamedRules, head: str, body: str, pattern: PatternChoice | None) -> list[int]:
-    """Return the rows of the rules that fit, whatever the case of the names."""
-    names = [name.casefold() for name in named.predicates.names]
-
-    def fits(predicate: int, text: str) -> bool:
-        return text.casefold() in names[predicate % len(names)]
-
-    return [
-        row
-        for row, rule in enumerate(named.rules.rules())
-        if fits(rule.head, head)
-        and any(fits(predicate, body) for predicate in rule.body)
-        and (pattern is None or (rule.pattern or "static") == pattern)
-    ]
-
-
-def _sorted(named: NamedRules, rows: list[int], sort: SortBy) -> Any:
-    import numpy as np
-
-    chosen = np.array(rows, dtype=np.int64)
+    rules = read_rules(source)
     measures = {"confidence": "confidence", "coverage": "head_coverage", "support": "support"}
-    if sort == SortBy.file:
-        return chosen
-    return chosen[np.argsort(-getattr(named.rules, measures[sort])[chosen], kind="stable")]
+    rows = rules.places(head, body, pattern and pattern.value, sort=measures.get(sort.value))  # type: ignore[arg-type]
+    shown = rows[:top] if top else rows
+    chosen = rules.take(shown)
+    if as_json:
+        print_json([{"number": int(row) + 1, **rule.to_dict()} for row, rule in zip(shown, chosen, strict=True)])
+        return
+    print_rules(chosen, [int(row) + 1 for row in shown])
+    typer.echo(f"{len(shown):,} of {len(rows):,} rules that fit, of {len(rules):,} in {source}")
 
 
 @rules_app.command()
@@ -142,7 +112,7 @@ def diff(  # noqa: PLR0913, each is a flag
 
     With --mine, the other flags say how both graphs are read and mined, as for `foretime mine`.
     """
-    from foretime.rules.comparing import compare
+    from foretime.rules.files import read_rules
 
     mining = {
         "window": window, "support": support, "confidence": confidence, "head_coverage": head_coverage,
@@ -155,23 +125,21 @@ def diff(  # noqa: PLR0913, each is a flag
         both = _mined(first, mining, reading), _mined(second, mining, reading)
     else:
         _check_unused(mining, reading)
-        both = read_source(first), read_source(second)
-    difference = compare(*both, by)
+        both = read_rules(first), read_rules(second)
+    difference = both[0].compare(both[1], by)
     if as_json:
-        print_json(_difference_dict(difference))
+        print_json(difference.to_dict())
     else:
-        _print_difference(difference, first, second, top or None)
+        typer.echo(difference.text(str(first), str(second), top or None))
 
 
-def _mined(graph: Path, mining: dict[str, Any], reading: dict[str, Any]) -> NamedRules:
-    from foretime.rules.files import NamedRules
-
+def _mined(graph: Path, mining: dict[str, Any], reading: dict[str, Any]) -> Rules:
     config = rules_config(**mining)
     loaded = read_graph(str(graph), reading)
     with mining_progress() as progress:
-        from foretime.rules.mining import mine
+        from foretime.rules.mining import mine_rules
 
-        return NamedRules(mine(loaded, config, progress), loaded.predicates)
+        return mine_rules(loaded, config, progress)
 
 
 def _check_unused(mining: dict[str, Any], reading: dict[str, Any]) -> None:
@@ -181,22 +149,3 @@ def _check_unused(mining: dict[str, Any], reading: dict[str, Any]) -> None:
     if keys:
         flags = ", ".join(f"--{key.replace('_', '-')}" for key in keys)
         raise ConfigError(f"{flags}: how graphs are read and mined; add --mine, or leave it out to compare files")
-
-
-def _difference_dict(difference: Difference) -> dict[str, Any]:
-    return {
-        "common": difference.common,
-        "only_first": [str(line) for line in difference.only_first],
-        "only_second": [str(line) for line in difference.only_second],
-        "changed": [change._asdict() for change in difference.changed],
-    }
-
-
-def _print_difference(difference: Difference, first: Path, second: Path, top: int | None) -> None:
-    for path, lines in ((first, difference.only_first), (second, difference.only_second)):
-        typer.echo(f"only in {path}: {len(lines):,} rules")
-        for line in lines[:top]:
-            typer.echo(f"  {line}")
-    typer.echo(f"in both: {difference.common:,} rules, {len(difference.changed):,} with another confidence")
-    for change in difference.changed[:top]:
-        typer.echo(f"  {change.before:.3f} → {change.after:.3f}  {change.rule}")

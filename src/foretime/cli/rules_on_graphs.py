@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,10 +29,7 @@ from foretime.cli.rule_options import (
 from foretime.errors import DataError
 
 if TYPE_CHECKING:
-    from foretime.data.graph import Graph
     from foretime.rules.grounding import Grounding
-    from foretime.rules.rule import Rule, RuleTable
-    from foretime.rules.text import Measures
 
 
 class Miner(StrEnum):
@@ -58,53 +56,20 @@ def check(  # noqa: PLR0913, each is a flag
     as_json: AsJson = False,
 ) -> None:
     """Count the rules of a file anew, hand-written ones too, and compare with what the file says."""
-    from foretime.rules.files import check_ending, read_rules, write_rules
-    from foretime.rules.recount import recount
+    from foretime.rules.files import read_rules, rule_format
 
     config = rules_config(window=window, counting=counting, splits=splits)
     if out is not None:
-        check_ending(out)
+        rule_format(out)
     loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-    given = read_rules(file, loaded)
-    counted = recount(given, loaded, config)
+    settings = config.model_dump(include={"window", "counting", "splits"})
+    checked = read_rules(file, loaded).check(loaded, **settings)
     if out is not None:
-        write_rules(out, counted, loaded)
-    rows = _checked(given, counted, loaded)
+        checked.counted.save(out)
+    rows = checked.rows()
     _print_checked(rows, as_json)
     if strict and any(row["differs"] for row in rows):
         raise typer.Exit(1)
-
-
-def _checked(given: RuleTable, counted: RuleTable, loaded: Graph) -> list[dict[str, Any]]:
-    """Return each rule with what was given and what was counted; what was not given does not differ."""
-    from foretime.rules.text import measures_of, written
-
-    rows = []
-    for row, rule in enumerate(given.rules()):
-        before, after = measures_of(given, row), measures_of(counted, row)
-        rows.append(
-            {
-                "rule": written(rule, loaded.predicates).statement,
-                "given": str(before).strip("[]"),
-                "counted": str(after).strip("[]"),
-                "differs": not (_same_confidence(before, after) and _same_coverage(before, after)),
-            }
-        )
-    return rows
-
-
-def _same_confidence(given: Measures, counted: Measures) -> bool:
-    same = abs(given.support - counted.support) < 1e-6 and given.body_count == counted.body_count
-    return same or not given.body_count
-
-
-def _same_coverage(given: Measures, counted: Measures) -> bool:
-    if given.head_count != 1:
-        same = abs(given.head_support - counted.head_support) < 1e-6 and given.head_count == counted.head_count
-        return same or not given.head_count
-    # text gives HC as a share of 1, printed to two digits; somebody may have written more
-    digits = max(2, len(str(given.head_support).partition(".")[2]))
-    return abs(given.head_support - counted.head_coverage) <= 0.5 * 10.0**-digits + 1e-9
 
 
 def _print_checked(rows: list[dict[str, Any]], as_json: bool) -> None:
@@ -142,16 +107,18 @@ def example(  # noqa: PLR0913, each is a flag
     as_json: AsJson = False,
 ) -> None:
     """Show the first events of a graph that a rule speaks of, by time."""
-    from foretime.rules.grounding import examples
-    from foretime.rules.mining import facts_of, temporal_settings
-    from foretime.rules.text import written
+    from foretime.rules.files import read_rules
 
     config = rules_config(window=window, splits=splits)
     loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-    chosen = _chosen(file, rule, loaded)
-    facts = facts_of(loaded, config)
-    found = examples(chosen, loaded, temporal_settings(config), count, misses, facts)
-    statement = written(chosen, loaded.predicates).statement
+    rules = read_rules(file, loaded)
+    chosen = rules[_row(file, rule, len(rules))] if rule.strip().lstrip("-").isdecimal() else rule
+    settings = config.model_dump(include={"window", "splits"})
+    try:
+        found = rules.examples(chosen, loaded, count=count, misses=misses, **settings)
+    except DataError as error:
+        raise DataError(f"--rule: {error}") from None
+    statement = chosen if isinstance(chosen, str) else chosen.statement
     if as_json:
         shown = [[event._asdict() for event in grounding.events] for grounding in found]
         print_json({"rule": statement, "holds": not misses, "examples": shown})
@@ -159,20 +126,11 @@ def example(  # noqa: PLR0913, each is a flag
     _print_examples(statement, found, misses)
 
 
-def _chosen(file: Path, rule: str, loaded: Graph) -> Rule:
-    """Return the rule that a number in the file or a text names."""
-    from foretime.rules.files import read_rules
-    from foretime.rules.parsing import parse_rule
-
-    if not rule.strip().lstrip("-").isdecimal():
-        try:
-            return parse_rule(rule, loaded.predicates)[0]
-        except DataError as error:
-            raise DataError(f"--rule: {error}") from None
-    rules, number = read_rules(file, loaded), int(rule)
-    if not 1 <= number <= len(rules):
-        raise DataError(f"--rule {number}: {file} has rules 1 to {len(rules)}")
-    return rules.rule(number - 1)
+def _row(file: Path, rule: str, count: int) -> int:
+    """Return the row of a rule that is given by its number in the file."""
+    if not 1 <= int(rule) <= count:
+        raise DataError(f"--rule {rule}: {file} has rules 1 to {count}")
+    return int(rule) - 1
 
 
 def _print_examples(statement: str, found: list[Grounding], misses: bool) -> None:
@@ -207,24 +165,20 @@ def import_(  # noqa: PLR0913, each is a flag
     names: Names = None,
 ) -> None:
     """Read the rules of AMIE or AnyBURL, find how they lie in time, and write those that reach the thresholds."""
-    from foretime.rules.files import check_ending, write_rules
-    from foretime.rules.imports import READERS
-    from foretime.rules.text import written_rules
+    from foretime.rules.files import rule_format
+    from foretime.rules.imports import import_rules
 
-    check_ending(out)
+    rule_format(out)
     config = rules_config(
         window=window, support=support, confidence=confidence, head_coverage=head_coverage, counting=counting,
         splits=splits,
     )  # fmt: skip
+    keys = {"window", "support", "confidence", "head_coverage", "counting", "splits"}
     with mining_progress() as progress:
-        from foretime.rules.mining import facts_of, sizes_of, temporal_settings
-        from foretime.rules.temporal import mine_temporal
-
         loaded = read_graph(graph, reading_settings(columns, header, delimiter, granularity, irregular, names))
-        imported = READERS[miner](file, loaded)
-        typer.echo(imported.message(), err=True)
-        facts, settings = facts_of(loaded, config), temporal_settings(config)
-        rules = mine_temporal(imported.rules, facts, sizes_of(loaded), settings, progress).sorted_by_confidence()
-        write_rules(out, rules, loaded)
-    print_rules(written_rules(rules.take(slice(20)), loaded.predicates))
+        report = partial(typer.echo, err=True)
+        settings = config.model_dump(include=keys)
+        rules = import_rules(file, loaded, miner.value, **settings, report=report, progress=progress)
+        rules.save(out)
+    print_rules(rules.take(slice(20)))
     typer.echo(f"{len(rules):,} temporal rules reach the thresholds; written to {out}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,7 @@ from foretime.data.facts import Facts, Ids, inverse
 from foretime.data.graph import Graph
 from foretime.errors import DataError
 from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
-from foretime.rules.rule import STATIC, Rule
-
-if TYPE_CHECKING:
-    from foretime.rules.temporal import TemporalSettings
+from foretime.rules.rule import STATIC, RuleIds
 
 _AT_ONCE = 4096
 """Events that are made into Python values at once: most callers want only the first ones."""
@@ -60,14 +57,14 @@ class _Body(NamedTuple):
     ways: list[tuple[_Event, ...]]
 
 
-class Found(NamedTuple):
-    """The first groundings of a rule by time; `whole` tells that all that were asked for are there."""
+class FoundExamples(NamedTuple):
+    """The first groundings of a rule by time; `whole` says whether all that were asked for are there."""
 
     groundings: list[Grounding]
     whole: bool
 
 
-class EventIndex:
+class GroundingIndex:
     """The distinct events of facts and of their inverses, by predicate and time, and by predicate, subject and time."""
 
     def __init__(self, facts: Facts, graph: Graph) -> None:
@@ -107,9 +104,9 @@ class EventIndex:
 
 
 def examples(
-    rule: Rule,
+    rule: RuleIds,
     graph: Graph,
-    settings: TemporalSettings,
+    window: int,
     count: int | None = None,
     misses: bool = False,
     facts: Facts | None = None,
@@ -118,45 +115,45 @@ def examples(
 
     They are looked for in the training facts, or in those that are given.
     """
-    index = EventIndex(graph.train if facts is None else facts, graph)
-    return find_examples(rule, graph, settings, index, count, misses).groundings
+    index = GroundingIndex(graph.train if facts is None else facts, graph)
+    return find_examples(rule, graph, window, index, count, misses).groundings
 
 
 def find_examples(
-    rule: Rule,
+    rule: RuleIds,
     graph: Graph,
-    settings: TemporalSettings,
-    index: EventIndex,
+    window: int,
+    index: GroundingIndex,
     count: int | None = None,
     misses: bool = False,
     seconds: float = math.inf,
-) -> Found:
+) -> FoundExamples:
     """Return what `examples` returns, found among indexed events; after some seconds, what has been found by then."""
     if rule.pattern == STATIC:
         raise DataError("a rule without time has no dated examples; give its atoms times, as in (x, y, t)")
     found: list[Grounding] = []
     try:
-        for grounding in _groundings(rule, graph, settings, index, time.monotonic() + seconds):
+        for grounding in _groundings(rule, graph, window, index, time.monotonic() + seconds):
             if grounding.holds != misses:
                 found.append(grounding)
             if len(found) == count:
                 break
     except TimeoutError:
-        return Found(found, whole=False)
-    return Found(found, whole=True)
+        return FoundExamples(found, whole=False)
+    return FoundExamples(found, whole=True)
 
 
-def _groundings(
-    rule: Rule, graph: Graph, settings: TemporalSettings, index: EventIndex, until: float
-) -> Iterator[Grounding]:
-    pattern, window = PATTERNS[rule.pattern], settings.window
+def _groundings(rule: RuleIds, graph: Graph, window: int, index: GroundingIndex, until: float) -> Iterator[Grounding]:
+    pattern = PATTERNS[rule.pattern]
     latest = len(graph.timeline) - pattern.reach * window
     for body in _bodies(rule, pattern, index, window, latest, until):
         yield _with_head(rule, body, pattern, index, window, graph)
         _check_time(until)
 
 
-def _bodies(rule: Rule, pattern: Pattern, index: EventIndex, window: int, latest: int, until: float) -> Iterator[_Body]:
+def _bodies(
+    rule: RuleIds, pattern: Pattern, index: GroundingIndex, window: int, latest: int, until: float
+) -> Iterator[_Body]:
     """Yield every start whose whole window is on the timeline: distinct (x, y) at each step, in order."""
     starts: dict[tuple[int, int, int], list[tuple[_Event, ...]]] = {}
     now = -1
@@ -172,7 +169,9 @@ def _bodies(rule: Rule, pattern: Pattern, index: EventIndex, window: int, latest
     yield from _at_one_step(starts)
 
 
-def _ways(rule: Rule, first: _Event, pattern: Pattern, index: EventIndex, window: int) -> list[tuple[_Event, ...]]:
+def _ways(
+    rule: RuleIds, first: _Event, pattern: Pattern, index: GroundingIndex, window: int
+) -> list[tuple[_Event, ...]]:
     """Return the ways in which a body goes on after its first event."""
     if len(rule.body) == 1:
         return [(first,)]
@@ -192,7 +191,9 @@ def _span(step: int, gap: int, window: int) -> tuple[int, int]:
     return step + low, step + high
 
 
-def _with_head(rule: Rule, body: _Body, pattern: Pattern, index: EventIndex, window: int, graph: Graph) -> Grounding:
+def _with_head(
+    rule: RuleIds, body: _Body, pattern: Pattern, index: GroundingIndex, window: int, graph: Graph
+) -> Grounding:
     """Return the first way in which the body holds and its head comes, or the first one without a head."""
     for way in body.ways:
         span = _span(way[-1].time, pattern.head_gap, window)
@@ -208,7 +209,7 @@ def _check_time(until: float) -> None:
 
 
 def _named(events: tuple[_Event, ...] | list[_Event], role: str, graph: Graph) -> tuple[GroundedEvent, ...]:
-    """Return events in names, inverses turned round."""
+    """Return events in names, inverses the other way round."""
     named, count = [], len(graph.predicates)
     for step, subject, predicate, object_ in events:
         if predicate >= count:

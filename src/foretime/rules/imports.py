@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from foretime.config import RulesConfig, check_section
 from foretime.data.graph import Graph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
-from foretime.rules.files import with_measures
 from foretime.rules.parsing import resolve
-from foretime.rules.rule import Rule, RuleTable
-from foretime.rules.text import Atom, Measures, WrittenRule
+from foretime.rules.rule import Atom, Measures, Rule, RuleIds
+from foretime.rules.table import Counting, Rules, Split
+
+if TYPE_CHECKING:
+    from foretime.rules.temporal import Progress
 
 CONSTANT, LONG, REPEATED = "a constant", "more than two body atoms", "the same as an earlier rule"
 SHAPE, UNKNOWN, BROKEN = "another shape", "an unknown predicate", "not readable"
@@ -38,7 +41,7 @@ class _SkipError(Exception):
 class Imported(NamedTuple):
     """The static rules that could be read, and how many could not, by reason."""
 
-    rules: RuleTable
+    rules: Rules
     skipped: dict[str, int]
     first: dict[str, str]
     """The first rule that was left out for each reason, as `file:line: …`."""
@@ -50,19 +53,45 @@ class Imported(NamedTuple):
         return "\n".join(lines)
 
 
-def read_amie(path: Path | str, graph: Graph) -> Imported:
-    """Return the rules in an output file of AMIE; lines of its log are passed over."""
-    lines = [(number, line) for number, line in _lines(Path(path)) if "=>" in line]
-    return _imported(Path(path), lines, _amie_rule, graph.predicates)
+def import_rules(  # noqa: PLR0913, each is a key of [rules]
+    path: Path | str,
+    graph: Graph,
+    miner: Literal["amie", "anyburl"] = "amie",
+    *,
+    splits: Sequence[Split] = ("train",),
+    window: int = 19,
+    counting: Counting = "windowed",
+    support: int = 5,
+    confidence: float = 0.1,
+    head_coverage: float = 0.1,
+    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
+) -> Rules:
+    """Return the rules of AMIE or AnyBURL as temporal rules of a graph, the most confident first.
+
+    They take the place of the rules without time that `mine` begins with; the other parameters are those of `mine`.
+    `report` is called with how many rules were read, and how many were left out and why. Raises `DataError` if none of
+    them is a rule of this graph.
+
+        rules = foretime.import_rules("amie.tsv", graph, window=5, report=print)
+    """
+    from foretime.rules.mining import mine_in_time
+
+    settings = {key: value for key, value in locals().items() if key in RulesConfig.model_fields}
+    config = check_section(RulesConfig, settings | {"splits": list(splits)}, "import_rules: ", "rules.")
+    imported = read_foreign(path, graph, miner)
+    if report is not None:
+        report(imported.message())
+    return mine_in_time(imported.rules, graph, config, progress)
 
 
-def read_anyburl(path: Path | str, graph: Graph) -> Imported:
-    """Return the rules in a rule file of AnyBURL."""
-    lines = [(number, line) for number, line in _lines(Path(path)) if "<=" in line]
-    return _imported(Path(path), lines, _anyburl_rule, graph.predicates)
-
-
-READERS: dict[str, Callable[[Path | str, Graph], Imported]] = {"amie": read_amie, "anyburl": read_anyburl}
+def read_foreign(path: Path | str, graph: Graph, miner: str) -> Imported:
+    """Return the static rules in a file of another miner; other lines, as of its log, are passed over."""
+    if miner not in MINERS:
+        raise DataError(f"unknown miner {miner!r}{suggestion(miner, MINERS) or '; use ' + ' or '.join(MINERS)}")
+    arrow, read = MINERS[miner]
+    lines = [(number, line) for number, line in _lines(Path(path)) if arrow in line]
+    return _imported(Path(path), lines, read, graph.predicates)
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
@@ -75,9 +104,9 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 
 
 def _imported(
-    path: Path, lines: list[tuple[int, str]], read: Callable[[str, Vocabulary], WrittenRule], names: Vocabulary
+    path: Path, lines: list[tuple[int, str]], read: Callable[[str, Vocabulary], Rule], names: Vocabulary
 ) -> Imported:
-    rules: dict[Rule, Measures] = {}
+    rules: dict[RuleIds, Measures] = {}
     skipped: Counter[str] = Counter()
     first: dict[str, str] = {}
     for number, line in lines:
@@ -92,10 +121,10 @@ def _imported(
     if not rules:
         reasons = "".join(f"\n{first[reason]} ({reason})" for reason in skipped)
         raise DataError(f"{path}: no rule can be read as a rule of this graph{reasons or '; it holds none'}")
-    return Imported(with_measures(list(rules), list(rules.values())), dict(skipped.most_common()), first)
+    return Imported(Rules.of(list(rules), list(rules.values()), names), dict(skipped.most_common()), first)
 
 
-def _rule(read: WrittenRule, names: Vocabulary) -> tuple[Rule, Measures]:
+def _rule(read: Rule, names: Vocabulary) -> tuple[RuleIds, Measures]:
     if len(read.body) > 2:
         raise _SkipError(LONG)
     try:
@@ -104,7 +133,7 @@ def _rule(read: WrittenRule, names: Vocabulary) -> tuple[Rule, Measures]:
         raise _SkipError(SHAPE) from None
 
 
-def _amie_rule(line: str, names: Vocabulary) -> WrittenRule:
+def _amie_rule(line: str, names: Vocabulary) -> Rule:
     rule, *columns = line.strip().split("\t")
     if "=>" not in rule:
         # an older version separates everything by tabs
@@ -112,7 +141,7 @@ def _amie_rule(line: str, names: Vocabulary) -> WrittenRule:
     body, head = (_amie_atoms(side, names) for side in rule.split("=>", 1))
     if len(head) != 1 or not body:
         raise _SkipError(BROKEN)
-    return WrittenRule(head[0], tuple(body), _amie_measures(columns))
+    return Rule(head[0], tuple(body), _amie_measures(columns))
 
 
 def _amie_atoms(side: str, names: Vocabulary) -> list[Atom]:
@@ -137,13 +166,13 @@ def _amie_measures(columns: list[str]) -> Measures:
     return Measures(support, body, support if heads else 0.0, heads, max(pca_body, 0.0))
 
 
-def _anyburl_rule(line: str, names: Vocabulary) -> WrittenRule:
+def _anyburl_rule(line: str, names: Vocabulary) -> Rule:
     *columns, rule = line.strip().split("\t")
     head, _, body = rule.partition(" <= ")
     heads = _anyburl_atoms(head, names)
     if len(heads) != 1:
         raise _SkipError(BROKEN)
-    return WrittenRule(heads[0], tuple(_anyburl_atoms(body, names)), _anyburl_measures(columns))
+    return Rule(heads[0], tuple(_anyburl_atoms(body, names)), _anyburl_measures(columns))
 
 
 def _anyburl_atoms(text: str, names: Vocabulary) -> list[Atom]:
@@ -175,3 +204,10 @@ def _known(name: str, names: Vocabulary) -> str:
         if candidate in names:
             return candidate
     raise _SkipError(UNKNOWN, f"unknown predicate {bare!r}{suggestion(bare, names.names)}")
+
+
+MINERS: dict[str, tuple[str, Callable[[str, Vocabulary], Rule]]] = {
+    "amie": ("=>", _amie_rule),
+    "anyburl": ("<=", _anyburl_rule),
+}
+"""The arrow of each miner's rules, and how one is read."""

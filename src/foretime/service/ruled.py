@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from foretime.errors import DataError
-from foretime.rules.files import to_dict
-from foretime.rules.grounding import Found, find_examples
-from foretime.rules.mining import temporal_settings
-from foretime.rules.rule import STATIC, RuleTable
-from foretime.rules.text import measures_of, written
+from foretime.rules.grounding import FoundExamples, find_examples
+from foretime.rules.rule import STATIC
+from foretime.rules.table import Rules
 from foretime.service.problems import Problem
 from foretime.service.runs import Served
 from foretime.service.schemas import GroundingsIn, RulesIn
@@ -38,31 +36,30 @@ def rules_page(run: Served, wanted: RulesIn) -> dict[str, Any]:
     rows = np.flatnonzero(keep)
     ordered = rows[np.argsort(-getattr(rules, wanted.sort)[rows], kind="stable")]
     page = ordered[wanted.offset : wanted.offset + wanted.limit].tolist()
-    return {"total": len(rows), "window": window, "rules": [_rule(run, rules, row) for row in page]}
+    return {"total": len(rows), "window": window, "rules": [_rule(rules, row) for row in page]}
 
 
 def groundings_page(run: Served, row: int, wanted: GroundingsIn) -> dict[str, Any]:
     """Return the first groundings of a rule by time."""
     if run.rules is None or not 0 <= row < len(run.rules):
         raise Problem(404, "not_found", f"the run {run.name!r} has no rule {row}; its rules are numbered from 0")
-    rule, settings, note = run.rules.rule(row), temporal_settings(run.config.rules), None
+    rule, window, note = run.rules.ids(row), run.config.rules.window, None
     try:
-        found = find_examples(rule, run.graph, settings, run.events, wanted.limit, wanted.misses, GROUNDING_SECONDS)
+        found = find_examples(rule, run.graph, window, run.events, wanted.limit, wanted.misses, GROUNDING_SECONDS)
     except DataError as error:
-        found, note = Found([], whole=True), str(error)
+        found, note = FoundExamples([], whole=True), str(error)
     if not found.whole:
         note = f"only the first {len(found.groundings)}: looking for more takes longer than {GROUNDING_SECONDS:g} s"
     shown = [{"holds": one.holds, "events": [event._asdict() for event in one.events]} for one in found.groundings]
-    return {"rule": _rule(run, run.rules, row), "groundings": shown, "note": note}
+    return {"rule": _rule(run.rules, row), "groundings": shown, "note": note}
 
 
-def _rule(run: Served, rules: RuleTable, row: int) -> dict[str, Any]:
-    rule = rules.rule(row)
-    found = to_dict(written(rule, run.graph.predicates, measures_of(rules, row)), rule.pattern or "static")
+def _rule(rules: Rules, row: int) -> dict[str, Any]:
+    found = rules[row].to_dict()
     return {
         "id": row,
         "text": found["text"],
-        "pattern": found["pattern"],
+        "pattern": found["pattern"] or "static",
         "head": {"time": None, **found["head"]},
         "body": [{"time": None, **atom} for atom in found["body"]],
         **{name: found[name] for name in MEASURES},

@@ -21,9 +21,9 @@ from foretime.data.graph import Graph
 from foretime.errors import ForetimeError, nearest_names
 from foretime.inference.explainer import Explainer
 from foretime.inference.predictor import Predictor
-from foretime.rules.grounding import EventIndex
+from foretime.rules.grounding import GroundingIndex
 from foretime.rules.mining import facts_of
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import fits_on_valid
 from foretime.service.folders import Stamp, find_runs
@@ -51,7 +51,7 @@ class Served:
     predictor: Predictor
     explainer: Explainer
     history: History
-    rules: RuleTable | None
+    rules: Rules | None
     report: dict[str, Any] | None
     trace: list[dict[str, Any]]
     loaded: str
@@ -121,9 +121,9 @@ class Served:
         return to_json(self.whole, inf_nan_mode="null")
 
     @cached_property
-    def events(self) -> EventIndex:
+    def events(self) -> GroundingIndex:
         """The events that the rules were mined from; indexed when groundings are first asked for."""
-        return EventIndex(facts_of(self.graph, self.config.rules), self.graph)
+        return GroundingIndex(facts_of(self.graph, self.config.rules), self.graph)
 
     @cached_property
     def example(self) -> dict[str, Any] | None:

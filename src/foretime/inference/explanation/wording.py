@@ -16,9 +16,7 @@ from foretime.inference.explanation.company import Company, Peer
 from foretime.inference.explanation.events import GroundedEvent, Mark
 from foretime.inference.explanation.explanation import IN_TWOS, ReasonPart, ShownReason
 from foretime.reranker.features.shared_neighbours import CompanyPath, SpanFact, steps_apart
-from foretime.rules.rule import STATIC, Rule
-from foretime.rules.text import Atom, WrittenRule
-from foretime.rules.text import written as written_rule
+from foretime.rules.rule import STATIC, Atom, Rule, RuleIds, named_rule
 
 _NAMED = 3
 """How many shared partners a sentence names."""
@@ -80,7 +78,7 @@ class Wording:
             key=key,
         )
 
-    def _part(self, asked: Asked, reason: Reason, rule: WrittenRule | None) -> ReasonPart:
+    def _part(self, asked: Asked, reason: Reason, rule: Rule | None) -> ReasonPart:
         statement = None
         if rule is not None and reason.family in (PAIR_OFFSET.name, OBJECT_OFFSET.name):
             statement = _dated(rule, int(reason.value)).statement
@@ -141,7 +139,7 @@ class Wording:
         return title, f"{title}{self._when(asked, group)}: {', '.join(names)}{more}"
 
     def _path(self, asked: Asked, group: list[Reason]) -> tuple[str, str]:
-        rule = written_rule(Rule(STATIC, "path", asked.predicate, group[0].body), self._dataset.predicates)
+        rule = named_rule(RuleIds(STATIC, "path", asked.predicate, group[0].body), self._dataset.predicates)
         names = [self._predicate(predicate) for predicate in group[0].body]
         events = [self._event_words(event) for event in group[0].events[:2]]
         steps = " and ".join(f"«{name}» {event}" for name, event in zip(names, events, strict=True))
@@ -206,22 +204,22 @@ class Wording:
         time = ends[0] if ends[0] == ends[1] else " – ".join(ends)
         return GroundedEvent(mark, who, self._predicate(fact.predicate), whom, time)
 
-    def _rule(self, asked: Asked, kind: str, body: tuple[int, ...]) -> WrittenRule | None:
+    def _rule(self, asked: Asked, kind: str, body: tuple[int, ...]) -> Rule | None:
         """Return the rule behind a reason, without times."""
         predicates = self._dataset.predicates
         if kind == "object":
             turned, name = asked.predicate >= len(predicates), self._predicate(asked.predicate)
             head, atom = (Atom(name, *(("y", who) if turned else (who, "y"))) for who in ("x", "z"))
-            return WrittenRule(head, (atom,))
+            return Rule(head, (atom,))
         if kind in ("pair", "path"):
-            return written_rule(Rule(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), predicates)
+            return named_rule(RuleIds(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), predicates)
         return None
 
 
-def _dated(rule: WrittenRule, distance: int) -> WrittenRule:
+def _dated(rule: Rule, distance: int) -> Rule:
     """Return a rule of one body atom with the times of a distance: what comes first is at t."""
     head, body = ("t", "t") if distance == 0 else ("t+t1", "t") if distance < 0 else ("t", "t+t1")
-    return WrittenRule(rule.head._replace(time=head), (rule.body[0]._replace(time=body),))
+    return Rule(rule.head._replace(time=head), (rule.body[0]._replace(time=body),))
 
 
 def _groundings(kind: str, group: list[Reason]) -> int:
