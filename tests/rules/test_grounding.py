@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from oracle import Event, both_ways, groundings, table
 
 from foretime.config import RulesConfig
-from foretime.data.facts import empty_facts, inverse
+from foretime.data.facts import Facts, empty_facts, inverse
 from foretime.data.graph import Graph, read_graph
 from foretime.data.synthetic import generate_world
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
-from foretime.rules.grounding import Grounding, GroundingIndex, examples, find_examples
+from foretime.rules.grounding import Grounding, GroundingIndex, find_examples
 from foretime.rules.mining import mine_rules
 from foretime.rules.patterns import PATTERNS
 from foretime.rules.rule import RuleIds
@@ -41,6 +41,13 @@ def rules() -> list[RuleIds]:
         for shape in ("pair",) if pattern.length == 1 else ("pair", "path"):
             found += [RuleIds(pattern.name, shape, head, body) for head in ids for body in bodies]
     return found
+
+
+def examples(
+    rule: RuleIds, graph: Graph, window: int, count: int | None = None, misses: bool = False, facts: Facts | None = None
+) -> list[Grounding]:
+    index = GroundingIndex(graph.train if facts is None else facts, graph)
+    return find_examples(rule, graph, window, index, count, misses).groundings
 
 
 def in_ids(grounding: Grounding) -> list[Event]:

@@ -51,7 +51,7 @@ def test_rules_show_themselves_in_names(rules: Rules):
     assert (lines[1].strip(), lines[-1]) == (str(rules[0]), "  …")
     assert "<th>confidence</th>" in rules._repr_html_()
     frame = rules.to_frame()
-    assert frame.rule.tolist() == [rule.statement for rule in rules]
+    assert frame.text.tolist() == [rule.statement for rule in rules]
     assert frame.confidence.tolist() == rules.confidence.tolist()
     assert sum(rules.patterns().values()) == len(rules) == len(frame)
 
@@ -87,7 +87,7 @@ def test_rules_are_counted_in_any_order_of_names(world: Graph, rules: Rules, tmp
 
 def test_a_difference_is_a_frame_and_a_text(rules: Rules):
     difference = rules.take(slice(1, None)).compare(rules.take(slice(0, 2)))
-    assert difference.to_frame().rule.tolist() == [rule.statement for rule in [*list(rules)[2:], rules[0]]]
+    assert difference.to_frame().text.tolist() == [rule.statement for rule in [*list(rules)[2:], rules[0]]]
     assert str(difference).startswith(f"only in the first: {len(rules) - 2} rules\n  ")
 
 

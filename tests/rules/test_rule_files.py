@@ -181,7 +181,7 @@ def test_files_that_are_none_are_named(world: Graph, rules: Rules, tmp_path: Pat
         "rules.csv": "a file of rules ends in .txt, .rules, .jsonl, .parquet or .pq",
         "none.txt": "no such file of rules",
         "none.parquet": "no such file of rules",
-        "other.parquet": "not a table of rules, it has no column head_subject",
+        "other.parquet": "not a table of rules, it has no column text, support",
         "broken.parquet": "cannot be read as Parquet: ",
         "broken.txt": "cannot be read as rules: ",
     }.items():

@@ -72,14 +72,14 @@ def show(
 
     rules = read_rules(source)
     measures = {"confidence": "confidence", "coverage": "head_coverage", "support": "support"}
-    rows = rules.places(head, body, pattern and pattern.value, sort=measures.get(sort.value))  # type: ignore[arg-type]
-    shown = rows[:top] if top else rows
-    chosen = rules.take(shown)
+    fitting = rules.filter(head, body, pattern and pattern.value, sort=measures.get(sort.value))  # type: ignore[arg-type]
+    shown = fitting.take(slice(top or None))
+    number = {rule.statement: place for place, rule in enumerate(rules, 1)}
     if as_json:
-        print_json([{"number": int(row) + 1, **rule.to_dict()} for row, rule in zip(shown, chosen, strict=True)])
+        print_json([{"number": number[rule.statement], **rule.to_dict()} for rule in shown])
         return
-    print_rules(chosen, [int(row) + 1 for row in shown])
-    typer.echo(f"{len(shown):,} of {len(rows):,} rules that fit, of {len(rules):,} in {source}")
+    print_rules(shown, [number[rule.statement] for rule in shown])
+    typer.echo(f"{len(shown):,} of {len(fitting):,} rules that fit, of {len(rules):,} in {source}")
 
 
 @rules_app.command()

@@ -17,8 +17,7 @@ from foretime.data.problems import SHOWN, Problems
 from foretime.data.sources import IdNames
 from foretime.data.splitting import SPLITS, SplitRows, split_rows
 from foretime.data.timeline import Timeline
-from foretime.data.times import ACCEPTED, Moments, parse_times
-from foretime.data.units import NO_TICK, choose_unit, ticks_of
+from foretime.data.times import ACCEPTED, NO_TICK, Moments, choose_unit, parse_times, ticks_of
 from foretime.data.vocabulary import Vocabulary
 
 

@@ -40,7 +40,7 @@ class RuleDifference(NamedTuple):
         """Return a frame with a row for each rule that is not the same: its text and its confidence on either side."""
         rows: list[tuple[Any, ...]] = [(rule.statement, rule.measures.confidence, None) for rule in self.only_first]
         rows += [(rule.statement, None, rule.measures.confidence) for rule in self.only_second]
-        return Table(("rule", "first", "second"), (*rows, *self.changed)).to_frame(library)
+        return Table(("text", "first", "second"), (*rows, *self.changed)).to_frame(library)
 
     def text(self, first: str = "the first", second: str = "the second", top: int | None = None) -> str:
         """Return the difference in plain text, at most `top` rules of each kind."""

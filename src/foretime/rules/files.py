@@ -26,12 +26,6 @@ from foretime.rules.parsing import check_measures, parse_line, resolve
 from foretime.rules.rule import Atom, Measures, Rule, RuleIds
 from foretime.rules.table import Rules
 
-SHARES = ("confidence", "head_coverage")
-ATOM_COLUMNS = {
-    atom: {field: atom if field == "predicate" else f"{atom}_{field}" for field in Atom._fields}
-    for atom in ("head", "first", "second")
-}
-"""The columns of a flat table by atom and field: `head`, `head_subject`, …"""
 RUN_RULES = "rules.parquet"
 """The file in the folder of a run that holds the rules which guide its model."""
 
@@ -162,33 +156,16 @@ def _from_atoms(found: dict[str, Any]) -> Rule:
 
 def _read_parquet(path: Path) -> Iterator[_Row]:
     table = pyarrow.parquet.read_table(path)
-    needed = [*(column for columns in ATOM_COLUMNS.values() for column in columns.values()), *Measures._fields]
+    needed = ["text", *Measures._fields]
     if missing := [name for name in needed if name not in table.column_names]:
         raise DataError(f"{path}: not a table of rules, it has no column {', '.join(missing)}")
     for number, row in enumerate(table.select(needed).to_pylist(), 1):
-        yield _Row(Place(str(path), number, "row"), partial(_from_flat, row))
-
-
-def _from_flat(row: dict[str, Any]) -> Rule:
-    atoms = [{field: row[column] for field, column in columns.items()} for columns in ATOM_COLUMNS.values()]
-    head, *body = (atom | {"time": atom["time"] or ""} for atom in atoms if atom["predicate"] is not None)
-    return _from_dict({"head": head, "body": body, **{name: row[name] or 0.0 for name in Measures._fields}})
+        yield _Row(Place(str(path), number, "row"), partial(_from_dict, row))
 
 
 def _write_parquet(rules: Rules) -> bytes:
-    lines = list(rules)
-    columns: dict[str, Any] = {
-        "text": pa.array([rule.statement for rule in lines], pa.string()),
-        "pattern": pa.array([rule.pattern for rule in lines], pa.string()),
-    }
-    for place, names in enumerate(ATOM_COLUMNS.values()):
-        atoms = [(rule.head, *rule.body, None)[place] for rule in lines]
-        for field, column in names.items():
-            columns[column] = pa.array([atom and getattr(atom, field) for atom in atoms], pa.string())
-    for name in (*Measures._fields, *SHARES):
-        columns[name] = pa.array([getattr(rule.measures, name) for rule in lines], pa.float64())
     sink = pa.BufferOutputStream()
-    pyarrow.parquet.write_table(pa.table(columns), sink)
+    pyarrow.parquet.write_table(rules.to_frame("arrow"), sink)
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 

@@ -103,22 +103,6 @@ class GroundingIndex:
         return [_Event(when, subject, predicate, other) for when, other in pairs]
 
 
-def examples(
-    rule: RuleIds,
-    graph: Graph,
-    window: int,
-    count: int | None = None,
-    misses: bool = False,
-    facts: Facts | None = None,
-) -> list[Grounding]:
-    """Return the first groundings of a rule by time, all without `count`; with `misses`, those whose head did not come.
-
-    They are looked for in the training facts, or in those that are given.
-    """
-    index = GroundingIndex(graph.train if facts is None else facts, graph)
-    return find_examples(rule, graph, window, index, count, misses).groundings
-
-
 def find_examples(
     rule: RuleIds,
     graph: Graph,
@@ -128,7 +112,10 @@ def find_examples(
     misses: bool = False,
     seconds: float = math.inf,
 ) -> FoundExamples:
-    """Return what `examples` returns, found among indexed events; after some seconds, what has been found by then."""
+    """Return the first groundings of a rule by time, all without `count`; with `misses`, those whose head did not come.
+
+    After some seconds, what has been found by then is returned.
+    """
     if rule.pattern == STATIC:
         raise DataError("a rule without time has no dated examples; give its atoms times, as in (x, y, t)")
     found: list[Grounding] = []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from foretime.config import RulesConfig, check_section
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
-from foretime.rules.parsing import parse_rule, resolve
+from foretime.rules.parsing import parse_line, resolve
 from foretime.rules.patterns import PATTERNS
 from foretime.rules.rule import STATIC, Measures, Rule, RuleIds, Shape, named_rule
 from foretime.tables import FrameLibrary, Table
@@ -109,8 +109,7 @@ class Rules:
         return "\n".join([self.outline(), *lines, *(["  …"] if len(self) > SHOWN and lines else [])])
 
     def _repr_html_(self) -> str:
-        shown = self.take(slice(SHOWN))._table(("rule", "confidence", "head_coverage", "support", "body_count"))
-        return replace(shown, title=self.outline()).to_html()
+        return replace(self.take(slice(SHOWN))._table(), title=self.outline()).to_html()
 
     def outline(self) -> str:
         """Return in words how many rules there are, and how many of each pattern."""
@@ -167,38 +166,6 @@ class Rules:
         """Return the rules, the most confident first; equal ones by support, then by their ids."""
         return self.take(np.lexsort((self.second, self.first, self.head, -self.support, -self.confidence)))
 
-    def places(
-        self,
-        head: str | None = None,
-        body: str | None = None,
-        pattern: str | None = None,
-        min_confidence: float | None = None,
-        min_support: float | None = None,
-        sort: Literal["confidence", "head_coverage", "support"] | None = None,
-    ) -> Ints:
-        """Return the places, from 0, of the rules that `filter` keeps; sorted by a measure, the largest first."""
-        if pattern is not None and pattern not in (*PATTERNS, "static"):
-            near = suggestion(pattern, (*PATTERNS, "static"))
-            raise DataError(f"unknown pattern {pattern!r}{near or '; use static, or one of ' + ', '.join(PATTERNS)}")
-        keep = np.ones(len(self), dtype=bool)
-        if head is not None:
-            keep &= self._names_with(head)[self.head]
-        if body is not None:
-            named = self._names_with(body)
-            keep &= named[self.first] | ((self.second != NO_SECOND) & named[self.second])
-        if pattern is not None:
-            keep &= self.pattern == (STATIC if pattern == "static" else pattern)
-        if min_confidence is not None:
-            keep &= self.confidence >= min_confidence
-        if min_support is not None:
-            keep &= self.support >= min_support
-        rows = np.flatnonzero(keep)
-        return rows if sort is None else rows[np.argsort(-getattr(self, sort)[rows], kind="stable")]
-
-    def _names_with(self, text: str) -> NDArray[np.bool_]:
-        """Return which predicates and inverses have a text in their name, whatever its case."""
-        return np.array([text.casefold() in name.casefold() for name in self._named().names] * 2, dtype=bool)
-
     def filter(
         self,
         head: str | None = None,
@@ -207,36 +174,54 @@ class Rules:
         min_confidence: float | None = None,
         min_support: float | None = None,
         top: int | None = None,
+        sort: Literal["confidence", "head_coverage", "support"] | None = None,
     ) -> Rules:
-        """Return the rules that fit, in their order.
+        """Return the rules that fit, in their order or sorted by a measure, the largest first.
 
         `head` and `body` are parts of names, whatever their case; `pattern` is one of the five, or `static`; `top`
         keeps the first so many. Raises `DataError` for an unknown pattern.
 
             rules.filter(head="visit", pattern="follows", min_confidence=0.3, top=20)
         """
-        return self.take(self.places(head, body, pattern, min_confidence, min_support)[:top])
+        if pattern is not None and pattern not in ("static", *PATTERNS):
+            near = suggestion(pattern, (*PATTERNS, "static")) or f"; use static, or one of {', '.join(PATTERNS)}"
+            raise DataError(f"unknown pattern {pattern!r}{near}")
+        keep = (self.confidence >= (min_confidence or 0)) & (self.support >= (min_support or 0))
+        if head:
+            keep &= self._names_with(head)[self.head]
+        if body:
+            named = self._names_with(body)
+            keep &= named[self.first] | ((self.second != NO_SECOND) & named[self.second])
+        if pattern is not None:
+            keep &= self.pattern == (STATIC if pattern == "static" else pattern)
+        rows = np.flatnonzero(keep)
+        ordered = rows if sort is None else rows[np.argsort(-getattr(self, sort)[rows], kind="stable")]
+        return self.take(ordered[:top])
+
+    def _names_with(self, text: str) -> NDArray[np.bool_]:
+        """Return which predicates and inverses have a text in their name, whatever its case."""
+        return np.array([text.casefold() in name.casefold() for name in self._named().names] * 2, dtype=bool)
 
     def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return a frame with a row for each rule: its text, pattern, head, body, counts and shares."""
-        columns = ("rule", "pattern", "head", "body", *Measures._fields[:4], "confidence", "head_coverage")
-        return self._table(columns).to_frame(library)
+        """Return a frame with a row for each rule: its text, pattern, head and body, its counts and its shares."""
+        return self._table().to_frame(library)
 
-    def _table(self, columns: tuple[str, ...]) -> Table:
+    def _table(self) -> Table:
         rows = (
-            {
-                "rule": rule.statement,
-                "pattern": rule.pattern or "static",
-                "head": rule.head.predicate,
-                "body": " ∧ ".join(atom.predicate for atom in rule.body),
-                "confidence": rule.measures.confidence,
-                "head_coverage": rule.measures.head_coverage,
-                **rule.measures._asdict(),
-            }
+            (
+                rule.statement,
+                rule.pattern or "static",
+                rule.head.predicate,
+                " ∧ ".join(atom.predicate for atom in rule.body),
+                *rule.measures,
+                rule.measures.confidence,
+                rule.measures.head_coverage,
+            )
             for rule in self
         )
-        formats = dict.fromkeys(Measures._fields, ",.6g") | {"confidence": ".3f", "head_coverage": ".3f"}
-        return Table(columns, tuple(tuple(row[name] for name in columns) for row in rows), formats=formats)
+        columns = ("text", "pattern", "head", "body", *Measures._fields, "confidence", "head_coverage")
+        formats = dict.fromkeys(Measures._fields, ",.6g") | dict.fromkeys(columns[-2:], ".3f")
+        return Table(columns, tuple(rows), self.outline(), formats)
 
     def save(self, path: Path | str) -> None:
         """Write the rules in the format that the ending says: `.txt` or `.rules`, `.jsonl`, `.parquet`.
@@ -312,19 +297,17 @@ class Rules:
 
             rules.examples(0, graph, count=3)
         """
-        from foretime.rules.grounding import examples
+        from foretime.rules.grounding import GroundingIndex, find_examples
         from foretime.rules.mining import facts_of
 
         config = _counting(window=window, splits=list(splits))
-        if isinstance(rule, str):
-            ids = parse_rule(rule, graph.predicates)[0]
-        elif isinstance(rule, int):
+        if isinstance(rule, int):
             if not 0 <= rule < len(self):
                 raise DataError(f"no rule {rule}; there are {len(self)}, numbered from 0")
-            ids = resolve(self[rule], graph.predicates)
-        else:
-            ids = resolve(rule, graph.predicates)
-        return examples(ids, graph, config.window, count, misses, facts_of(graph, config))
+            rule = self[rule]
+        ids = resolve(parse_line(rule) if isinstance(rule, str) else rule, graph.predicates)
+        index = GroundingIndex(facts_of(graph, config), graph)
+        return find_examples(ids, graph, config.window, index, count, misses).groundings
 
 
 def _counting(**settings: Any) -> RulesConfig:
