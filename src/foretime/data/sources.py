@@ -42,7 +42,7 @@ def find_source(source: Any) -> Source:
 
 
 def _fetched(path: Path) -> Path:
-    """Return the folder of a fetched data set where a path is no path but the name of one."""
+    """Return the folder of a downloaded dataset where a path is no path but the name of one."""
     folder = data_folder() / path.name
     return folder if len(path.parts) == 1 and not path.exists() and folder.is_dir() else path
 

@@ -159,7 +159,7 @@ def _bodies(
 def _ways(
     rule: RuleIds, first: _Event, pattern: Pattern, index: GroundingIndex, window: int
 ) -> list[tuple[_Event, ...]]:
-    """Return the ways in which a body goes on after its first event."""
+    """Return the ways in which a body continues after its first event."""
     if len(rule.body) == 1:
         return [(first,)]
     subject, object_ = (first.object, None) if rule.shape == "path" else (first.subject, first.object)

@@ -1,4 +1,4 @@
-"""The static stage: all closed rules of the graph without time, with the measures that AMIE defines.
+"""Static rules: all closed rules of the graph without time, with the measures that AMIE defines.
 
 Support is the number of distinct (x, y) with body and head, head coverage its share of the head's pairs, standard
 confidence its share of the body's pairs, PCA confidence its share of those body pairs of which the head is known with
@@ -25,7 +25,7 @@ from foretime.rules.table import Rules, join
 MEMORY = 1 << 30
 """Bytes that the dense counts may take: heads are counted in blocks that fit."""
 TABLES = 4 << 30
-"""Bytes that the tables over all bodies of two atoms may take in all, in both stages."""
+"""Bytes that the tables over all bodies of two atoms may take in all."""
 BYTES, BYTES_OF_THREAD = 32, 24
 """What one body of two atoms takes in these tables: once, and again in each thread."""
 

@@ -1,4 +1,4 @@
-"""The temporal stage: static rules read in time, by the five patterns, counted in one of two ways.
+"""Temporal rules: static rules read in time, by the five patterns, counted in one of two ways.
 
 `windowed` counts, at each step, the distinct pairs of the body, and those whose head comes at least once in the W steps
 after the body's last atom; a start whose window would pass the end of the timeline does not count at all. SC is the
@@ -103,10 +103,10 @@ def _read_in_time(rules: Rules, pattern: Pattern, shape: str, predicates: int) -
     head, first, second = rules.head, rules.first, rules.second
     if shape == "path":
         # the second atom first: the same rule read from its other end
-        turned = tuple((ids + predicates) % (2 * predicates) for ids in (head, second, first))
+        swapped = tuple((ids + predicates) % (2 * predicates) for ids in (head, second, first))
     else:
-        turned = (head, second, first)
-    both = (np.concatenate([a, b]) for a, b in zip((head, first, second), turned, strict=True))
+        swapped = (head, second, first)
+    both = (np.concatenate([a, b]) for a, b in zip((head, first, second), swapped, strict=True))
     return Rules.of_kind(pattern.name, shape, *both)  # type: ignore[arg-type]
 
 
