@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numba
 import numpy as np
@@ -23,10 +24,12 @@ from foretime.data.facts import Facts
 from foretime.rules import temporal_kernels as kernels
 from foretime.rules.index import EventIndex, event_index
 from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
+from foretime.rules.rule import Shape
 from foretime.rules.table import NO_SECOND, Rules, join
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being counted, how many batches are done, and how many there are."""
+KINDS: list[tuple[Pattern, Shape]] = [(pattern, shape) for pattern in PATTERNS.values() for shape in get_args(Shape)]
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,10 @@ def mine_temporal(
 def temporal_candidates(static: Rules, predicates: int) -> Rules:
     """Return every temporal reading of the static rules, all measures zero."""
     tables = []
-    for pattern in PATTERNS.values():
-        for shape in ("pair", "path"):
-            of_length = (static.second == NO_SECOND) == (pattern.length == 1)
-            rules = static.take(of_length & (static.shape == shape))
-            if len(rules) == 0:
-                continue
-            tables.append(_read_in_time(rules, pattern, shape, predicates))
+    for pattern, shape in KINDS:
+        of_length = (static.second == NO_SECOND) == (pattern.length == 1)
+        rules = static.take(of_length & (static.shape == shape))
+        tables += [_read_in_time(rules, pattern, shape, predicates)] if len(rules) else []
     return join(tables)
 
 
@@ -81,25 +81,29 @@ def measure(
     """
     index = event_index(facts, *sizes)
     runs = _runs(index)
-    kinds = [(pattern, shape) for pattern in PATTERNS.values() for shape in ("pair", "path")]
     tables, places = [], []
-    for number, (pattern, shape) in enumerate(kinds):
+    for number, (pattern, shape) in enumerate(KINDS):
         rows = np.flatnonzero((rules.pattern == pattern.name) & (rules.shape == shape))
         if progress is not None:
-            progress(f"{pattern.name} on a {shape}", number, len(kinds))
-        if len(rows):
-            part, kept = _measure_one_kind(rules.take(rows), pattern, shape, index, runs, config, prune)
-            tables.append(part)
-            places.append(rows[kept])
+            progress(f"{pattern.name} on a {shape}", number, len(KINDS))
+        if not len(rows):
+            continue
+        counted = rules.take(rows)
+        if config.counting == "windowed":
+            counted = _with_head_coverage(counted, pattern, index, config.window)
+            kept = np.flatnonzero(counted.head_coverage >= config.head_coverage) if prune else np.arange(len(rows))
+            counted, rows = counted.take(kept), rows[kept]
+        tables.append(_with_confidence(counted, pattern, index, runs, config))
+        places.append(rows)
     if not tables:
         return rules
     return join(tables).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
-def _read_in_time(rules: Rules, pattern: Pattern, shape: str, predicates: int) -> Rules:
+def _read_in_time(rules: Rules, pattern: Pattern, shape: Shape, predicates: int) -> Rules:
     """Return the rules in one pattern; where the body atoms follow each other, either may come first."""
     if pattern.second_gap == 0:
-        return Rules.of_kind(pattern.name, shape, rules.head, rules.first, rules.second)  # type: ignore[arg-type]
+        return Rules.of_kind(pattern.name, shape, rules.head, rules.first, rules.second)
     head, first, second = rules.head, rules.first, rules.second
     if shape == "path":
         # the second atom first: the same rule read from its other end
@@ -107,30 +111,11 @@ def _read_in_time(rules: Rules, pattern: Pattern, shape: str, predicates: int) -
     else:
         swapped = (head, second, first)
     both = (np.concatenate([a, b]) for a, b in zip((head, first, second), swapped, strict=True))
-    return Rules.of_kind(pattern.name, shape, *both)  # type: ignore[arg-type]
+    return Rules.of_kind(pattern.name, shape, *both)
 
 
-def _measure_one_kind(
-    rules: Rules,
-    pattern: Pattern,
-    shape: str,
-    index: EventIndex,
-    runs: _Runs,
-    config: RulesConfig,
-    prune: bool,
-) -> tuple[Rules, NDArray[np.int64]]:
-    """Return the measured rules of one pattern and shape, and which of the given ones they are."""
-    kept = np.arange(len(rules))
-    if config.counting == "windowed":
-        rules = _with_head_coverage(rules, pattern, shape, index, config.window)
-        if prune:
-            kept = np.flatnonzero(rules.head_coverage >= config.head_coverage)
-            rules = rules.take(kept)
-    return _with_confidence(rules, pattern, shape, index, runs, config), kept
-
-
-def _with_head_coverage(rules: Rules, pattern: Pattern, shape: str, index: EventIndex, window: int) -> Rules:
-    keyed = _Keyed(rules, shape, index.predicates)
+def _with_head_coverage(rules: Rules, pattern: Pattern, index: EventIndex, window: int) -> Rules:
+    keyed = _Keyed(rules, index.predicates)
     wanted = np.zeros(2 * index.predicates, dtype=bool)
     wanted[rules.head] = True
     covered = kernels.count_covered_heads(
@@ -138,17 +123,12 @@ def _with_head_coverage(rules: Rules, pattern: Pattern, shape: str, index: Event
         keyed.group, keyed.head, wanted, numba.get_num_threads(),
     )  # fmt: skip
     events = np.bincount(index.predicate, minlength=2 * index.predicates)
-    return replace(
-        rules,
-        head_support=keyed.in_given_order(covered.sum(axis=0)),
-        head_count=events[rules.head].astype(float),
-    )
+    head_support = keyed.in_given_order(covered.sum(axis=0))
+    return replace(rules, head_support=head_support, head_count=events[rules.head].astype(float))
 
 
-def _with_confidence(
-    rules: Rules, pattern: Pattern, shape: str, index: EventIndex, runs: _Runs, config: RulesConfig
-) -> Rules:
-    keyed, window = _Keyed(rules, shape, index.predicates), config.window
+def _with_confidence(rules: Rules, pattern: Pattern, index: EventIndex, runs: _Runs, config: RulesConfig) -> Rules:
+    keyed, window = _Keyed(rules, index.predicates), config.window
     counts = kernels.count_bodies(
         tuple(index), keyed.kind, gap_steps(pattern.second_gap, window), gap_steps(pattern.head_gap, window),
         pattern.reach * window, keyed.group, keyed.head, runs.bounds, runs.subject, runs.of_step,
@@ -156,11 +136,8 @@ def _with_confidence(
     )  # fmt: skip
     support, bodies, sums, cover_sums, body_steps = (column.sum(axis=0) for column in counts)
     if config.counting == "windowed":
-        return replace(
-            rules,
-            support=keyed.in_given_order(support),
-            body_count=bodies[keyed.key_of_rule].astype(float),
-        )
+        body_count = bodies[keyed.key_of_rule].astype(float)
+        return replace(rules, support=keyed.in_given_order(support), body_count=body_count)
     first_gap = pattern.second_gap if pattern.length == 2 else pattern.head_gap
     steps = body_steps[keyed.key_of_rule].astype(float)
     return replace(
@@ -175,14 +152,14 @@ def _with_confidence(
 class _Keyed:
     """Rules sorted by body and head for the kernels, and the way back to the order in which they were given."""
 
-    def __init__(self, rules: Rules, shape: str, predicates: int) -> None:
+    def __init__(self, rules: Rules, predicates: int) -> None:
         single = len(rules) > 0 and rules.second[0] == NO_SECOND
         width = 2 * predicates
         self.key_of_rule = rules.first if single else rules.first * width + rules.second
         self._order = np.lexsort([rules.head, self.key_of_rule])
         self.group = np.searchsorted(self.key_of_rule[self._order], np.arange((width if single else width**2) + 1))
         self.head = rules.head[self._order]
-        self.kind = kernels.SINGLE if single else kernels.PAIR if shape == "pair" else kernels.PATH
+        self.kind = kernels.SINGLE if single else kernels.PATH if "path" in rules.shape else kernels.PAIR
 
     def in_given_order(self, counts: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Return counts of the sorted rules in the order of the given ones."""
