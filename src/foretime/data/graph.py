@@ -253,11 +253,7 @@ def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa
 
 
 def _load_as_saved(folder: Path, config: DataConfig) -> Graph:
-    changed = [
-        key
-        for key, value in config
-        if key != "path" and value != DataConfig.model_fields[key].get_default(call_default_factory=True)
-    ]
+    changed = config.model_dump(exclude_defaults=True, exclude={"path"})
     if changed:
         raise ConfigError(f"{folder}: a saved graph is used as it is; leave out {', '.join(changed)}")
     return Graph.load(folder)

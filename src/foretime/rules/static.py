@@ -40,6 +40,9 @@ class _StaticGraph:
     """How many pairs each predicate and inverse has, (2·predicates,)."""
     subject_has: NDArray[np.bool_]
     """Which predicates and inverses each entity is a subject of, (entities, 2·predicates)."""
+    subject: NDArray[np.int64]
+    """The subject of each triple of the index, (triples,); `object` is the other end."""
+    object: NDArray[np.int32]
 
     @property
     def predicates(self) -> int:
@@ -74,11 +77,12 @@ def _check_memory(predicates: int) -> None:
 
 def _graph(facts: Facts, entities: int, predicates: int) -> _StaticGraph:
     index = static_index(facts, entities, predicates)
-    subject_of_pair = np.repeat(np.arange(entities), np.diff(index.node))
-    subject = np.repeat(subject_of_pair, np.diff(index.pair))
+    pair_of = np.repeat(np.arange(len(index.pair) - 1), np.diff(index.pair))
+    subject = np.repeat(np.arange(entities), np.diff(index.node))[pair_of]
     has = np.zeros((entities, 2 * predicates), dtype=bool)
     has[subject, index.predicate] = True
-    return _StaticGraph(index, entities, np.bincount(index.predicate, minlength=2 * predicates), has)
+    pairs = np.bincount(index.predicate, minlength=2 * predicates)
+    return _StaticGraph(index, entities, pairs, has, subject, index.other[pair_of])
 
 
 def _singles(graph: _StaticGraph) -> Rules:
@@ -97,9 +101,7 @@ def _singles(graph: _StaticGraph) -> Rules:
 def _known_pairs(graph: _StaticGraph, side: str) -> NDArray[np.int64]:
     """Return how many pairs of each body predicate have, on one side, an entity with the head: (heads, bodies)."""
     index, count = graph.index, graph.predicates
-    pair_of = np.repeat(np.arange(len(index.pair) - 1), np.diff(index.pair))
-    subject = np.repeat(np.arange(graph.entities), np.diff(index.node))[pair_of]
-    entity, offset = (subject, 0) if side == "subject" else (index.other[pair_of], count)
+    entity, offset = (graph.subject, 0) if side == "subject" else (graph.object, count)
     known = np.zeros((2 * count, count), dtype=np.int64)
     order = np.argsort(index.predicate, kind="stable")
     edges = np.searchsorted(index.predicate[order], np.arange(2 * count + 1))
@@ -182,12 +184,10 @@ def _groups(body: NDArray[np.int64], predicates: int) -> NDArray[np.int64]:
 
 def _edges(graph: _StaticGraph) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the objects of each (subject, predicate), and where they begin."""
-    index, width = graph.index, 2 * graph.predicates
-    pair_of = np.repeat(np.arange(len(index.pair) - 1), np.diff(index.pair))
-    subject = np.repeat(np.arange(graph.entities), np.diff(index.node))[pair_of]
-    key = subject * width + index.predicate
+    width = 2 * graph.predicates
+    key = graph.subject * width + graph.index.predicate
     order = np.argsort(key, kind="stable")
-    return np.searchsorted(key[order], np.arange(graph.entities * width + 1)), index.other[pair_of][order]
+    return np.searchsorted(key[order], np.arange(graph.entities * width + 1)), graph.object[order]
 
 
 def _seen_from_its_functional_side(

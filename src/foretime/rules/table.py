@@ -235,7 +235,7 @@ class Rules:
     def on(self, graph: Graph) -> Rules:
         """Return the rules in the ids of a graph; raise `DataError` if it lacks a predicate of theirs."""
         if self.predicates is None or self.predicates == graph.predicates:
-            return self if self.predicates is not None else replace(self, predicates=graph.predicates)
+            return replace(self, predicates=graph.predicates)
         ids = Rules.of([resolve(rule, graph.predicates) for rule in self])
         return replace(ids, predicates=graph.predicates, **{name: getattr(self, name) for name in Measures._fields})
 
@@ -301,11 +301,13 @@ class Rules:
         from foretime.rules.mining import facts_of
 
         config = _counting(window=window, splits=list(splits))
-        if isinstance(rule, int):
+        if isinstance(rule, str):
+            rule = parse_line(rule)
+        elif not isinstance(rule, Rule):
             if not 0 <= rule < len(self):
                 raise DataError(f"no rule {rule}; there are {len(self)}, numbered from 0")
             rule = self[rule]
-        ids = resolve(parse_line(rule) if isinstance(rule, str) else rule, graph.predicates)
+        ids = resolve(rule, graph.predicates)
         index = GroundingIndex(facts_of(graph, config), graph)
         return find_examples(ids, graph, config.window, index, count, misses).groundings
 
