@@ -23,8 +23,7 @@ import numpy as np
 from foretime.config import Config, override, read_config
 from foretime.data.graph import read_graph
 from foretime.files import write_json
-from foretime.rules.files import write_rules
-from foretime.rules.mining import mine
+from foretime.rules.mining import mine_rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, resume
 from foretime.training.callbacks import Callback
@@ -54,7 +53,7 @@ def shuffle_rules(config: Config, folder: Path) -> Path:
     path = folder / "shuffled.parquet"
     if not path.exists():
         graph = read_graph(config.data.path, config.data)
-        rules, generator = mine(graph, config.rules), np.random.default_rng(0)
+        rules, generator = mine_rules(graph, config.rules), np.random.default_rng(0)
         head = rules.head.copy()
         for pattern in np.unique(rules.pattern):
             for shape in np.unique(rules.shape):
@@ -62,9 +61,9 @@ def shuffle_rules(config: Config, folder: Path) -> Path:
                 head[rows] = head[generator.permutation(rows)]
         kept = [row for row in range(len(head)) if head[row] not in (rules.first[row], rules.second[row])]
         shuffled = replace(rules, head=head).take(np.array(kept))
-        distinct = {rule: row for row, rule in enumerate(shuffled.rules())}
+        distinct = {rule: row for row, rule in enumerate(shuffled.all_ids())}
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_rules(path, shuffled.take(np.array(sorted(distinct.values()))), graph)
+        shuffled.take(np.array(sorted(distinct.values()))).save(path)
     return path
 
 

@@ -25,7 +25,7 @@ from foretime.evidence.grounds import FAMILY_NAMES, Grounds, grounds_of
 from foretime.evidence.module import EvidenceComponent
 from foretime.files import write_json
 from foretime.models import Model, build_model
-from foretime.rules.mining import mine
+from foretime.rules.mining import mine_rules
 from foretime.runs.finish import peak_memory_mb
 from foretime.training.batches import Batch, QuestionPool, step_rows
 from foretime.training.memory import memory_kept
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     graph = read_graph(arguments.graph, DataConfig())
-    rules = mine(graph, RulesConfig())
+    rules = mine_rules(graph, RulesConfig())
     before = peak_memory_mb()
     grounds = {name: grounds_of(graph, EvidenceConfig(families=[name]), rules) for name in FAMILY_NAMES}
     grounds["all families"] = grounds_of(graph, EvidenceConfig(), rules)

@@ -16,9 +16,7 @@ from foretime.config import RulesConfig
 from foretime.data.graph import read_graph
 from foretime.files import write_json
 from foretime.rules.files import read_rules
-from foretime.rules.mining import mine
-from foretime.rules.recount import recount
-from foretime.rules.text import rule_text
+from foretime.rules.mining import mine_rules, recount
 
 TABLE = Path(__file__).with_name("paper_table2.txt")
 
@@ -35,12 +33,12 @@ def main() -> None:
     windowed = RulesConfig(window=arguments.window, head_coverage=0.01)
     ours = recount(printed, graph, windowed)
     literal = recount(printed, graph, windowed.model_copy(update={"counting": "literal"}))
-    mined = mine(graph, windowed)
-    listed = set(mined.rules())
+    mined = mine_rules(graph, windowed)
+    listed = set(mined.all_ids())
     rows = [
         {
-            "rule": rule_text(printed.rule(row), graph.predicates),
-            "pattern": printed.rule(row).pattern,
+            "rule": printed[row].statement,
+            "pattern": printed.ids(row).pattern,
             "paper": round(float(printed.confidence[row]), 4),
             "windowed": {
                 "support": int(ours.support[row]),
@@ -52,7 +50,7 @@ def main() -> None:
                 "confidence": float(literal.confidence[row]),
                 "head_coverage": float(literal.head_coverage[row]),
             },
-            "in_our_list": printed.rule(row) in listed,
+            "in_our_list": printed.ids(row) in listed,
         }
         for row in range(len(printed))
     ]

@@ -17,23 +17,22 @@ from typing import Any
 
 from foretime.config import RulesConfig
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import PlantedRule, generate, write
+from foretime.data.synthetic import PlantedRule, generate_world
 from foretime.files import write_json
-from foretime.rules.mining import mine
+from foretime.rules.mining import mine_rules
 from foretime.rules.parsing import parse_rule
-from foretime.rules.rule import Rule
-from foretime.rules.text import rule_text
+from foretime.rules.rule import RuleIds, named_rule
 
 
 def compare(events: int, seed: int) -> dict[str, Any]:
     """Return recall, precision and both confidences of each planted rule of one world."""
-    world = generate(events=events, seed=seed)
+    world = generate_world(events=events, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
-        write(world, Path(folder))
+        world.write(Path(folder))
         graph = read_graph(Path(folder))
     config = RulesConfig(window=world.rules[0].window, splits=["train", "valid", "test"])
-    mined = mine(graph, config)
-    found = {mined.rule(row): row for row in range(len(mined))}
+    mined = mine_rules(graph, config)
+    found = {mined.ids(row): row for row in range(len(mined))}
     planted = {planted_rule(rule, graph): rule for rule in world.rules}
     rows = [
         {
@@ -56,11 +55,11 @@ def compare(events: int, seed: int) -> dict[str, Any]:
         "precision": hits / len(found),
         "largest_error": max(abs(row["planted"] - row["mined"]) for row in rows if row["mined"] is not None),
         "rules": rows,
-        "others": [rule_text(rule, graph.predicates) for rule in found if rule not in planted],
+        "others": [named_rule(rule, graph.predicates).statement for rule in found if rule not in planted],
     }
 
 
-def planted_rule(rule: PlantedRule, graph: Graph) -> Rule:
+def planted_rule(rule: PlantedRule, graph: Graph) -> RuleIds:
     """Return a planted rule as ids, in its one form."""
     return parse_rule(str(rule).split("  [")[0], graph.predicates)[0]
 

@@ -21,14 +21,15 @@ from typing import Any
 
 import numpy as np
 
+from foretime.config import RulesConfig
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.files import write_json
-from foretime.rules.rule import RuleTable
-from foretime.rules.static import StaticThresholds, mine_static
-from foretime.rules.temporal import TemporalSettings, mine_temporal
+from foretime.rules.static import mine_static
+from foretime.rules.table import Rules
+from foretime.rules.temporal import mine_temporal
 
-WIDE = StaticThresholds(support=10, head_coverage=0.01, confidence=0.0)
+WIDE = RulesConfig()
 
 
 def measure_graph(path: Path, window: int) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def measure_graph(path: Path, window: int) -> dict[str, Any]:
     sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))
     compiling = _timed(lambda: _mine_both(_tiny(), window))[0]
     static_seconds, static = _timed(lambda: mine_static(graph.train, sizes[0], sizes[1], WIDE))
-    settings = TemporalSettings(window=window, confidence=0.1, head_coverage=0.01)
+    settings = RulesConfig(window=window, support=0, head_coverage=0.01)
     temporal_seconds, temporal = _timed(lambda: mine_temporal(static, graph.train, sizes, settings))
     return {
         "data": graph.name,
@@ -60,7 +61,7 @@ def growth(sizes: list[int]) -> list[dict[str, Any]]:
     rows = []
     for events in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            write(generate(events=events, seed=0), Path(folder))
+            generate_world(events=events, seed=0).write(Path(folder))
             rows.append({"asked": events, **_in_own_process(Path(folder), window=5)})
         shown = ("asked", "static_seconds", "temporal_seconds", "peak_memory_mb")
         print(json.dumps({key: rows[-1][key] for key in shown}), file=sys.stderr)
@@ -70,9 +71,9 @@ def growth(sizes: list[int]) -> list[dict[str, Any]]:
 def reference(events: int) -> dict[str, Any]:
     """Return the ratio of a plain scipy.sparse count of all static rules to ours, on one world, counts compared."""
     with tempfile.TemporaryDirectory() as folder:
-        write(generate(events=events, seed=0), Path(folder))
+        generate_world(events=events, seed=0).write(Path(folder))
         graph = read_graph(Path(folder))
-    everything = StaticThresholds(support=1, head_coverage=0.0, confidence=0.0)
+    everything = RulesConfig(static_support=1, static_head_coverage=0.0)
     entities, predicates = len(graph.entities), len(graph.predicates)
     mine_static(graph.train, entities, predicates, everything)
     ours_seconds, ours = _timed(lambda: mine_static(graph.train, entities, predicates, everything))
@@ -137,19 +138,19 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path)
 
 
-def _mine_both(graph: Graph, window: int) -> RuleTable:
+def _mine_both(graph: Graph, window: int) -> Rules:
     sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))
     static = mine_static(graph.train, sizes[0], sizes[1], WIDE)
-    return mine_temporal(static, graph.train, sizes, TemporalSettings(window=window, head_coverage=0.01))
+    return mine_temporal(static, graph.train, sizes, RulesConfig(window=window, support=0, head_coverage=0.01))
 
 
 def _tiny() -> Graph:
     with tempfile.TemporaryDirectory() as folder:
-        write(generate(events=2000, seed=0), Path(folder))
+        generate_world(events=2000, seed=0).write(Path(folder))
         return read_graph(Path(folder))
 
 
-def _by_kind(rules: RuleTable) -> dict[str, int]:
+def _by_kind(rules: Rules) -> dict[str, int]:
     single = rules.second < 0
     return {
         "length 1": int(single.sum()),

@@ -20,7 +20,7 @@ import torch
 
 from foretime.config import Config, read_config
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.evaluation import AnswerIndex, questions_of, rank
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import ReasonFinder
@@ -110,7 +110,7 @@ def make(real: bool) -> dict[str, dict[str, str]]:
     found = {}
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        write(generate(events=4_000, seed=3), folder / "world")
+        generate_world(events=4_000, seed=3).write(folder / "world")
         graph = read_graph(folder / "world")
         for name, settings in VARIANTS.items():
             found[name] = one(name, graph, changed_config(Config(), settings), folder)

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from foretime.config import Config, RulesConfig, override
 from foretime.data.graph import Graph, read_graph
 from foretime.files import write_json
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 from foretime.runs.finish import machine, peak_memory_mb
 from foretime.runs.folder import RunFolder
 from foretime.training.callbacks import Callback
@@ -123,7 +123,7 @@ def plain_step(graph: Graph, rank: int, batch_size: int, commonsense: bool) -> C
 class OurStep:
     """One step of our own trainer at a time."""
 
-    def __init__(self, graph: Graph, settings: dict[str, Any], folder: Path, rules: RuleTable | None) -> None:
+    def __init__(self, graph: Graph, settings: dict[str, Any], folder: Path, rules: Rules | None) -> None:
         config = complete_config(override(Config(), settings))
         self._trainer = Trainer(RunFolder(folder), config, graph, Callback(), rules=RunFolder(folder).rules(graph))
         self._trainer.model.take_rules(rules)
@@ -149,11 +149,11 @@ def product_peak(rows: int, entities: int, width: int) -> float:
     return 2 * rows * entities * width / best
 
 
-def some_rules(graph: Graph, count: int) -> RuleTable:
+def some_rules(graph: Graph, count: int) -> Rules:
     """Return the most confident temporal rules of the graph, `count` of them."""
-    from foretime.rules.mining import mine
+    from foretime.rules.mining import mine_rules
 
-    rules = mine(graph, RulesConfig(head_coverage=0.01))
+    rules = mine_rules(graph, RulesConfig(head_coverage=0.01))
     return rules.take(slice(count))
 
 

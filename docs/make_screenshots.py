@@ -52,10 +52,10 @@ def trained(folder: Path) -> Path:
     """Return a small run with evidence on the built-in world."""
     from foretime.config import Config, override
     from foretime.data.graph import read_graph
-    from foretime.data.synthetic import generate, write
+    from foretime.data.synthetic import generate_world
     from foretime.runs.life import train
 
-    world = write(generate(EVENTS), folder / "world")
+    world = generate_world(EVENTS).write(folder / "world")
     return train(read_graph(world), override(Config(), SETTINGS), folder / "run").path
 
 

@@ -58,14 +58,14 @@ def small_run(small_graph: Graph, small_config: Config, tmp_path_factory: pytest
 @pytest.fixture(scope="session")
 def evidence_run(small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with evidence of every family on a small built-in world."""
-    from foretime.data.synthetic import generate, write
+    from foretime.data.synthetic import generate_world
     from foretime.runs.life import train
 
     folder = tmp_path_factory.mktemp("evidence")
     settings = {"evidence.use": True, "model.rank": 4, "training.epochs": 1, "training.batch_size": 200}
     settings |= {"training.valid_every": 1, "rules.support": 2, "rules.static_support": 3}
     return train(
-        read_graph(write(generate(1500), folder / "world")), override(small_config, settings), folder / "run"
+        read_graph(generate_world(1500).write(folder / "world")), override(small_config, settings), folder / "run"
     ).path
 
 

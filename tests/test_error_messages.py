@@ -23,7 +23,7 @@ ACTORS = {"subject": "actor", "predicate": "deed", "object": "target", "time": "
 # what is broken: (the name of the file, its content, settings, the message after the path of the file)
 FILES: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     "an empty file": ("e.tsv", "", {}, "{f}: the file is empty; expected lines of subject, predicate, object and time"),
-    "a row too short": ("e.tsv", GOOD + "a\tb\tc\n", {}, "{f}:4: expected 4 or 5 tab-separated fields, found 3; mend"),
+    "a row too short": ("e.tsv", GOOD + "a\tb\tc\n", {}, "{f}:4: expected 4 or 5 tab-separated fields, found 3; fix"),
     "a row too long": (
         "e.tsv",
         GOOD + "a\tb\tc\t1\t2\n",
@@ -108,7 +108,7 @@ FILES: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
 }
 
 SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "an unknown setting": ({"granularty": "day"}, "load: unknown key granularty; did you mean 'granularity'?"),
+    "a header that is neither": ({"header": "maybe"}, "load: header = 'maybe': should be a valid boolean"),
     "an unknown step": ({"granularity": "fortnight"}, "unknown granularity 'fortnight'; "),
     "bins without a number": (
         {"granularity": "bins:many"},

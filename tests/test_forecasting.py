@@ -11,7 +11,7 @@ import torch
 from foretime.config import Config, DataConfig, override
 from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.data.timeline import Timeline
 from foretime.errors import QuestionError
 from foretime.evidence.grounds import Grounds
@@ -32,8 +32,8 @@ RULES = {"model.name": "rules", "evidence.past_only": True}
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    folder = write(generate(1500), tmp_path_factory.mktemp("forecasting") / "world")
-    return read_graph(folder, DataConfig(split="chronological"))
+    folder = generate_world(1500).write(tmp_path_factory.mktemp("forecasting") / "world")
+    return read_graph(folder, DataConfig(split="time"))
 
 
 @pytest.fixture(scope="module")

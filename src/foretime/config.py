@@ -61,8 +61,8 @@ class DataConfig(Section):
     time is no more precise than that, and `step` for integers."""
     regular: bool = True
     """Whether every step between the first and the last is on the timeline; false keeps those with an event only."""
-    split: Literal["auto", "random", "chronological"] = "auto"
-    """`auto`: as given by the files of a folder, `random` for a single file."""
+    split: Literal["auto", "random", "time"] = "auto"
+    """`auto`: as given by the files of a folder, `random` for a single file; `time`: train before valid before test."""
     valid_share: float = Field(default=0.1, ge=0.0, lt=1.0)
     """The share of facts that a made split puts into valid."""
     test_share: float = Field(default=0.1, ge=0.0, lt=1.0)

@@ -81,17 +81,7 @@ class Table:
         """
         import pyarrow
 
-        table = pyarrow.table(self._plain())
-        if library == "arrow":
-            return table
-        try:
-            if library == "polars":
-                import polars
-
-                return polars.from_arrow(table)
-            return table.to_pandas()
-        except ImportError:
-            raise ForetimeError(f"{library} is not installed; pip install {library}") from None
+        return frame_of(pyarrow.table(self._plain()), library)
 
     def to_csv(self) -> str:
         """Return the unrounded values as CSV, the names of the columns in the first line; None is empty."""
@@ -186,6 +176,20 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
+
+
+def frame_of(table: Any, library: FrameLibrary) -> Any:
+    """Return an Arrow table as a frame of a library; raise `ForetimeError` if that is not installed."""
+    if library == "arrow":
+        return table
+    try:
+        if library == "polars":
+            import polars
+
+            return polars.from_arrow(table)
+        return table.to_pandas()
+    except ImportError:
+        raise ForetimeError(f"{library} is not installed; pip install {library}") from None
 
 
 def _text(value: Any, form: str) -> str:

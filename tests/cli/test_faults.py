@@ -33,7 +33,7 @@ ASK = "predict {run} -s 'state 1' -p praises"
 FAULTS = {
     "train": "name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration",
     "train {here}/none.tsv": r"none\.tsv: no such file or folder; give a path, or fetch a public graph",
-    "train {here}/bad.tsv": r"bad\.tsv:2: expected 4 or 5 tab-separated fields, found 3; mend the row, or",
+    "train {here}/bad.tsv": r"bad\.tsv:2: expected 4 or 5 tab-separated fields, found 3; fix the row, or",
     "train {events} --model lgce": r"unknown model 'lgce'; the models are transe, .*; did you mean 'lcge'\?$",
     "train {events} --rank 0": r"model\.rank = 0: should be greater than or equal to 1",
     "train {events} --model complex --set model.commonsense_rank=2": r"unknown key model\.commonsense_rank",
@@ -51,7 +51,7 @@ FAULTS = {
     "train {events} --out {here}/bad.tsv": "is a file; name a folder for the run",
     "train {events} --out {here}/bad.tsv/run": r"bad\.tsv is a file; name a folder for the run",
     "data split {events} {here}/bad.tsv/out": r"error: .*bad\.tsv/out: Not a directory$",
-    "data get icews15": r"unknown data set 'icews15'; there are: icews14, .*; did you mean 'icews14' or .*\?$",
+    "data get icews15": r"unknown dataset 'icews15'; there are: icews14, .*; did you mean 'icews14' or .*\?$",
     "train --resume {here}/none": "none: no such run folder",
     "train --resume {here} --tensorboard": r"not a run folder, it has no config\.toml; name a folder that training",
     "train --resume {run} --rank 9": "--resume goes on with the run as it was configured; leave out the other",

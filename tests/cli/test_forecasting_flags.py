@@ -7,7 +7,7 @@ import pytest
 
 from foretime.runs.folder import RunFolder
 
-SMALL = ("--model", "rules", "--epochs", 2, "--set", "training.threads=1", "--set", "data.split=chronological")
+SMALL = ("--model", "rules", "--epochs", 2, "--set", "training.threads=1", "--set", "data.split=time")
 
 
 def config_of(path: Path):

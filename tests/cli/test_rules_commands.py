@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foretime.data.graph import read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.rules.files import read_rules
 
 MINE = ("--window", 5, "--static-support", 3)
@@ -14,7 +14,7 @@ MINE = ("--window", 5, "--static-support", 3)
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(generate(1500), tmp_path_factory.mktemp("world"))
+    return generate_world(1500).write(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_interrupted_mining_leaves_no_file_and_says_so(foretime, world: Path,
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("foretime.rules.mining.mine", interrupted)
+    monkeypatch.setattr("foretime.rules.mining.mine_rules", interrupted)
     outcome = foretime("mine", world, "--out", tmp_path / "rules.txt")
     assert (outcome.code, outcome.out, list(tmp_path.iterdir())) == (130, "", [])
     assert "stopped; nothing was written" in outcome.err
@@ -62,7 +62,7 @@ def test_an_interrupted_mining_leaves_no_file_and_says_so(foretime, world: Path,
 
 def test_faults_of_mine_are_told_before_anything_is_mined(foretime, world: Path, tmp_path: Path):
     for words, message in {
-        ("--out", tmp_path / "rules.csv"): "a file of rules ends in .txt or .rules (text), .jsonl or .parquet",
+        ("--out", tmp_path / "rules.csv"): "a file of rules ends in .txt, .rules, .jsonl, .parquet or .pq",
         ("--window", 0): "rules.window = 0: should be greater than or equal to 1",
         ("--splits", "train,exam"): "rules.splits.1 = 'exam': should be 'train', 'valid' or 'test'",
         ("--confidence", 2): "rules.confidence = 2.0: should be less than or equal to 1",
@@ -170,7 +170,7 @@ def test_diff_tells_what_only_one_file_has_and_what_changed(foretime, tmp_path: 
 
 
 def test_diff_mines_two_graphs(foretime, world: Path, tmp_path: Path):
-    other = write(generate(1500, seed=1), tmp_path / "other")
+    other = generate_world(1500, seed=1).write(tmp_path / "other")
     report = json.loads(foretime("rules", "diff", world, other, "--mine", "--json").out)
     assert report["common"] > 0
     assert json.loads(foretime("rules", "diff", world, world, "--mine", "--json").out)["only_first"] == []

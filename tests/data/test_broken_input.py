@@ -20,7 +20,7 @@ ROWS = {
     "too few fields": (
         "a.tsv",
         GOOD + "a\tp\tb\n",
-        "a.tsv:2: expected 4 or 5 tab-separated fields, found 3; mend the row",
+        "a.tsv:2: expected 4 or 5 tab-separated fields, found 3; fix the row",
     ),
     "too many fields": (
         "a.tsv",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from foretime.data import catalog as catalog_module
-from foretime.data import download as download_module
-from foretime.data.catalog import CATALOG, PublicData, RemoteFile, fetch
+from foretime.data import http as http_module
+from foretime.data.catalog import CATALOG, PublicData, RemoteFile, download
 from foretime.errors import DataError, DownloadError
 
 TEXT = "".join(f"Avaria\tMake a visit\tState {i}\t2024-01-01\n" for i in range(4000)).encode()
@@ -71,7 +71,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download_module, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(http_module, "PAUSE_SECONDS", 0.0)
     monkeypatch.delenv("FORETIME_SOURCE", raising=False)
 
 
@@ -82,37 +82,37 @@ def small(address: str = "http://unused.invalid", content: bytes = TEXT) -> dict
 
 
 def test_a_data_set_is_fetched_whole_and_no_part_is_left(server, tmp_path):
-    folder = fetch("small", tmp_path, catalog=small(f"{server.address}/there/train.txt"))
+    folder = download("small", tmp_path, catalog=small(f"{server.address}/there/train.txt"))
     assert folder == tmp_path / "small"
     assert [(file.name, file.read_bytes()) for file in folder.iterdir()] == [("train.txt", TEXT)]
 
 
 def test_what_is_there_and_right_is_not_fetched_again(server, tmp_path):
     for _ in range(2):
-        fetch("small", tmp_path, base_url=server.address, catalog=small())
+        download("small", tmp_path, source=server.address, catalog=small())
     assert server.requests == [("/small/train.txt", None)]
 
 
 def test_a_file_that_is_there_and_wrong_is_fetched_again(server, tmp_path):
     (tmp_path / "small").mkdir()
     (tmp_path / "small" / "train.txt").write_bytes(b"damaged")
-    fetch("small", tmp_path, base_url=server.address, catalog=small())
+    download("small", tmp_path, source=server.address, catalog=small())
     assert (tmp_path / "small" / "train.txt").read_bytes() == TEXT
 
 
 def test_a_connection_that_is_cut_goes_on_where_it_stopped(server, tmp_path):
     server.cuts = [70_000]
-    fetch("small", tmp_path, base_url=server.address, catalog=small())
+    download("small", tmp_path, source=server.address, catalog=small())
     assert (tmp_path / "small" / "train.txt").read_bytes() == TEXT
     assert [wanted for _, wanted in server.requests] == [None, "bytes=70000-"]
 
 
 def test_a_rerun_resumes_what_repeated_cuts_left(server, tmp_path):
     server.cuts = [1000, 500, 250]
-    with pytest.raises(DownloadError, match=r"broke off after 1750 of .*\n.*again to go on"):
-        fetch("small", tmp_path, base_url=server.address, catalog=small())
+    with pytest.raises(DownloadError, match=r"broke off after 1750 of .*\n.*again to resume"):
+        download("small", tmp_path, source=server.address, catalog=small())
     assert (tmp_path / "small" / "train.txt.part").read_bytes() == TEXT[:1750]
-    fetch("small", tmp_path, base_url=server.address, catalog=small())
+    download("small", tmp_path, source=server.address, catalog=small())
     assert (tmp_path / "small" / "train.txt").read_bytes() == TEXT
     assert server.requests[-1] == ("/small/train.txt", "bytes=1750-")
 
@@ -120,7 +120,7 @@ def test_a_rerun_resumes_what_repeated_cuts_left(server, tmp_path):
 def test_a_server_without_ranges_sends_the_file_from_the_start(server, tmp_path):
     server.knows_ranges = False
     server.cuts = [1000]
-    fetch("small", tmp_path, base_url=server.address, catalog=small())
+    download("small", tmp_path, source=server.address, catalog=small())
     assert (tmp_path / "small" / "train.txt").read_bytes() == TEXT
 
 
@@ -128,7 +128,7 @@ def test_a_server_without_ranges_sends_the_file_from_the_start(server, tmp_path)
 def test_a_part_that_is_whole_or_too_long_ends_as_the_file(server, tmp_path, part):
     (tmp_path / "small").mkdir()
     (tmp_path / "small" / "train.txt.part").write_bytes(part)
-    fetch("small", tmp_path, base_url=server.address, catalog=small())
+    download("small", tmp_path, source=server.address, catalog=small())
     assert (tmp_path / "small" / "train.txt").read_bytes() == TEXT
     assert len(server.requests) == (1 if part == TEXT else 2)
 
@@ -138,7 +138,7 @@ def test_a_wrong_checksum_puts_the_file_aside_and_says_what_to_do(server, tmp_pa
     with pytest.raises(
         DownloadError, match=r"not the published one.*sha256.*\n.*by hand.*https://example.org"
     ) as caught:
-        fetch("small", tmp_path, base_url=server.address, catalog=small(content=b"other"))
+        download("small", tmp_path, source=server.address, catalog=small(content=b"other"))
     assert str(folder) in str(caught.value)
     assert [file.name for file in folder.iterdir()] == ["train.txt.wrong"]
 
@@ -146,7 +146,7 @@ def test_a_wrong_checksum_puts_the_file_aside_and_says_what_to_do(server, tmp_pa
 def test_a_missing_file_names_the_address_the_folder_and_the_page(server, tmp_path):
     del server.files["/small/train.txt"]
     with pytest.raises(DownloadError, match="404") as caught:
-        fetch("small", tmp_path, base_url=server.address, catalog=small())
+        download("small", tmp_path, source=server.address, catalog=small())
     for part in (f"{server.address}/small/train.txt", str(tmp_path / "small"), "https://example.org", "again"):
         assert part in str(caught.value)
 
@@ -155,34 +155,34 @@ def test_a_refused_connection_names_the_address(tmp_path):
     with http.server.HTTPServer(("127.0.0.1", 0), Handler) as closed:
         address = f"http://127.0.0.1:{closed.server_port}"
     with pytest.raises(DownloadError, match="cannot be reached") as caught:
-        fetch("small", tmp_path, base_url=address, catalog=small())
+        download("small", tmp_path, source=address, catalog=small())
     assert f"{address}/small/train.txt" in str(caught.value)
 
 
 def test_a_silent_server_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(download_module, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(http_module, "TIMEOUT_SECONDS", 0.05)
     # A listening socket that nobody answers: connections are accepted by the system and stay silent.
     with http.server.HTTPServer(("127.0.0.1", 0), Handler) as silent:
         address = f"http://127.0.0.1:{silent.server_port}"
         with pytest.raises(DownloadError, match=r"broke off \(timed out\), 3 times"):
-            fetch("small", tmp_path, base_url=address, catalog=small())
+            download("small", tmp_path, source=address, catalog=small())
 
 
 def test_an_address_that_is_no_web_address_is_refused(tmp_path):
     with pytest.raises(DownloadError, match="should begin with https://"):
-        fetch("small", tmp_path, base_url="file:///etc", catalog=small())
+        download("small", tmp_path, source="file:///etc", catalog=small())
 
 
 def test_the_environment_may_name_a_mirror(server, tmp_path, monkeypatch):
     monkeypatch.setenv("FORETIME_SOURCE", server.address + "/")
-    fetch("small", tmp_path, catalog=small())
+    download("small", tmp_path, catalog=small())
     assert server.requests == [("/small/train.txt", None)]
 
 
 def test_the_header_and_further_columns_of_a_copy_are_left_out(server, tmp_path):
     kept = b"Q1\t0\nQ2\t1\n"
     file = RemoteFile("names.txt", f"{server.address}/there/names.txt", hashlib.sha256(kept).hexdigest(), columns=2)
-    fetch("small", tmp_path, catalog={"small": PublicData("a test", "https://example.org", (file,))})
+    download("small", tmp_path, catalog={"small": PublicData("a test", "https://example.org", (file,))})
     assert (tmp_path / "small" / "names.txt").read_bytes() == kept
 
 
@@ -190,26 +190,26 @@ def test_a_mirror_has_the_files_as_they_are_kept(server, tmp_path):
     kept = server.files["/small/names.txt"] = b"Q1\t0\nQ2\t1\n"
     file = RemoteFile("names.txt", "https://unused.invalid", hashlib.sha256(kept).hexdigest(), columns=2)
     data = {"small": PublicData("a test", "https://example.org", (file,))}
-    fetch("small", tmp_path, base_url=server.address, catalog=data)
+    download("small", tmp_path, source=server.address, catalog=data)
     assert (tmp_path / "small" / "names.txt").read_bytes() == kept
 
 
 def test_progress_ends_with_the_size_of_the_file(server, tmp_path):
     seen = []
-    fetch("small", tmp_path, base_url=server.address, catalog=small(), progress=lambda *step: seen.append(step))
+    download("small", tmp_path, source=server.address, catalog=small(), progress=lambda *step: seen.append(step))
     assert seen[0] == ("train.txt", 0, len(TEXT))
     assert seen[-1] == ("train.txt", len(TEXT), len(TEXT))
 
 
 def test_an_unknown_name_is_met_with_the_nearest(tmp_path):
     with pytest.raises(DataError, match="did you mean 'icews14'"):
-        fetch("icews-14", tmp_path)
+        download("icews-14", tmp_path)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_with_its_name(server, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DownloadError, match="cannot be written"):
-        fetch("small", tmp_path / "file", base_url=server.address, catalog=small())
+        download("small", tmp_path / "file", source=server.address, catalog=small())
 
 
 @pytest.mark.parametrize("name", CATALOG)

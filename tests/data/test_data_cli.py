@@ -85,7 +85,7 @@ def test_a_wrong_choice_of_names_is_refused() -> None:
         data_config({"data.names": "all"})
 
 
-@pytest.mark.parametrize("by", ["random", "chronological"])
+@pytest.mark.parametrize("by", ["random", "time"])
 def test_split_writes_every_row_as_it_was(write: Write, tmp_path: Path, by: str) -> None:
     out = tmp_path / "out"
     result = run("split", write("a.tsv.gz", gzip.compress(MANY.encode())), out, "--by", by, "--valid", "0.2")
@@ -93,7 +93,7 @@ def test_split_writes_every_row_as_it_was(write: Write, tmp_path: Path, by: str)
     parts = {name: (out / f"{name}.tsv").read_text().splitlines() for name in ("train", "valid", "test")}
     assert sorted(line for part in parts.values() for line in part) == sorted(MANY.splitlines())
     times = [[line.split("\t")[3] for line in part] for part in parts.values()]
-    if by == "chronological":
+    if by == "time":
         assert max(times[0]) < min(times[1]) <= max(times[1]) < min(times[2])
     else:
         assert [len(part) for part in parts.values()] == [70, 20, 10]

@@ -103,7 +103,7 @@ def test_a_folder_with_train_alone_is_split_like_a_file(write: Write) -> None:
 
 def test_a_split_is_made_as_configured(write: Write) -> None:
     path = write("a.tsv", "".join(f"a\tp\tb{i}\t{i // 5}\n" for i in range(50)))
-    graph = read_graph(path, DataConfig(split="chronological", valid_share=0.2, test_share=0.1))
+    graph = read_graph(path, DataConfig(split="time", valid_share=0.2, test_share=0.1))
     assert [len(graph.facts(name)) for name in ("train", "valid", "test")] == [35, 10, 5]
     assert graph.train.start.max() < graph.valid.start.min() <= graph.valid.start.max() < graph.test.start.min()
     seeds = [read_graph(path, DataConfig(split_seed=seed)).fingerprint() for seed in (0, 0, 1)]
@@ -111,7 +111,7 @@ def test_a_split_is_made_as_configured(write: Write) -> None:
 
 
 def test_a_folder_is_split_anew_if_so_configured(write: Write) -> None:
-    graph = read_graph(small_folder(write), DataConfig(split="chronological", valid_share=0.4, test_share=0.2))
+    graph = read_graph(small_folder(write), DataConfig(split="time", valid_share=0.4, test_share=0.2))
     assert [len(graph.facts(name)) for name in ("train", "valid", "test")] == [2, 2, 1]
 
 

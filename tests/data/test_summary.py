@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from foretime.config import DataConfig
 from foretime.data.graph import read_graph
-from foretime.data.summary import describe
 
 rows = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("pq"), st.sampled_from("abc"), st.integers(0, 2)),
@@ -22,7 +21,7 @@ rows = st.lists(
 def test_repeated_and_leaked_facts_are_those_that_a_plain_loop_counts(train: list, valid: list, test: list) -> None:
     columns = ["subject", "predicate", "object", "time"]
     splits = {"train": train, "valid": valid, "test": test}
-    summary = describe(read_graph({name: pl.DataFrame(part, columns, orient="row") for name, part in splits.items()}))
+    summary = read_graph({name: pl.DataFrame(part, columns, orient="row") for name, part in splits.items()}).describe()
     assert summary.duplicates == {name: len(part) - len(set(part)) for name, part in splits.items()}
     earlier = {"train": set(), "valid": set(train), "test": {*train, *valid}}
     assert summary.leaked == {name: sum(row in earlier[name] for row in part) for name, part in splits.items()}
@@ -40,21 +39,21 @@ def test_facts_that_fall_together_are_not_said_to_be_equal() -> None:
     days = pl.DataFrame(rows | {"time": ["2020-01-06", "2020-01-07", "2020-01-08"]})
     splits = {"train": days, "valid": days[:1], "test": days[2:]}
     seen = "1 fact in an earlier split too (times compared by the week): answers that training or selection has seen"
-    assert describe(read_graph(splits, DataConfig(granularity="week"))).warnings() == [
+    assert read_graph(splits, DataConfig(granularity="week")).describe().warnings() == [
         "train: 2 facts repeated (times compared by the week)",
         f"valid: {seen}",
         f"test: {seen}",
     ]
-    binned = describe(read_graph(splits, DataConfig(granularity="bins:1"))).warnings()
+    binned = read_graph(splits, DataConfig(granularity="bins:1")).describe().warnings()
     assert binned[0] == "train: 2 facts repeated (times compared by the bin)"
 
 
 def test_a_summary_is_json_and_its_warnings_are_sentences() -> None:
     row = {"subject": ["a"], "predicate": ["p"], "object": ["a"], "start": [5], "end": [3]}
     other = row | {"subject": ["z "], "predicate": ["q"]}
-    summary = describe(
-        read_graph({"train": pl.DataFrame(row), "valid": pl.DataFrame(row), "test": pl.DataFrame(other)})
-    )
+    summary = read_graph(
+        {"train": pl.DataFrame(row), "valid": pl.DataFrame(row), "test": pl.DataFrame(other)}
+    ).describe()
     report = json.loads(json.dumps(summary.to_dict()))
     assert report["warnings"] == [
         "valid: 1 fact in an earlier split too: answers that training or selection has seen",

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from foretime.data.facts import UNKNOWN
 from foretime.data.timeline import Timeline
-from foretime.data.times import parse_times
-from foretime.data.units import NO_TICK, ticks_of
+from foretime.data.times import NO_TICK, parse_times, ticks_of
 from foretime.errors import DataError, QuestionError
 
 ticks = st.lists(st.integers(-500, 2500), min_size=1, max_size=40)

@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretime.data.times import NOT_KNOWN, Moment, parse_time, parse_times
-from foretime.data.units import NO_TICK, UNITS, check_granularity, choose_unit, tick_text, ticks_of
+from foretime.data.times import (
+    NO_TICK,
+    NOT_KNOWN,
+    UNITS,
+    Moment,
+    check_granularity,
+    choose_unit,
+    parse_time,
+    parse_times,
+    tick_text,
+    ticks_of,
+)
 from foretime.errors import ConfigError, DataError
 
 DAY = 86400

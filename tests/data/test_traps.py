@@ -10,7 +10,7 @@ import pytest
 
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph, read_graph
-from foretime.data.summary import Summary, describe
+from foretime.data.summary import Summary
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -32,7 +32,7 @@ def twin(write: Write) -> Graph:
 
 def test_a_name_that_ends_in_a_no_break_space_is_kept(write: Write) -> None:
     assert twin(write).entities.names == ("Q1\u00a0", "Q2", "Q3")
-    assert describe(twin(write)).untrimmed_names == ["Q1\u00a0"]
+    assert twin(write).describe().untrimmed_names == ["Q1\u00a0"]
 
 
 def test_years_are_not_padded_and_lie_on_one_timeline(write: Write) -> None:
@@ -42,20 +42,20 @@ def test_years_are_not_padded_and_lie_on_one_timeline(write: Write) -> None:
 
 
 def test_open_and_reversed_intervals_and_self_loops_are_counted(write: Write) -> None:
-    summary = describe(twin(write))
+    summary = twin(write).describe()
     assert (summary.without_start, summary.without_end, summary.reversed_intervals) == (1, 1, 1)
     assert summary.self_loops == {"train": 1, "valid": 0, "test": 0}
     assert summary.intervals == 4
 
 
 def test_facts_about_an_unseen_entity_are_counted(write: Write) -> None:
-    summary = describe(twin(write))
+    summary = twin(write).describe()
     assert summary.unseen_entity == {"train": 0, "valid": 0, "test": 1}
     assert (summary.entities, summary.entities_in_train) == (3, 2)
 
 
 def test_no_duplicates_are_found_where_there_are_none(write: Write) -> None:
-    summary = describe(twin(write))
+    summary = twin(write).describe()
     assert not any([*summary.duplicates.values(), *summary.leaked.values()])
 
 
@@ -67,7 +67,7 @@ SIZES = {
 
 
 def real_summary(real_data: Path, name: str) -> Summary:
-    return describe(real_graph(real_data / name))
+    return real_graph(real_data / name).describe()
 
 
 @pytest.mark.real

@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from foretime.data.synthetic import generate, split, write
+from foretime.data.synthetic import generate_world
 from foretime.errors import DataError
 
 PATTERNS = {"follows", "accompanies", "chain_then", "joint_then", "joint_now"}
@@ -15,7 +15,7 @@ PATTERNS = {"follows", "accompanies", "chain_then", "joint_then", "joint_now"}
 
 @pytest.fixture(scope="module")
 def world():
-    return generate(20_000, seed=0)
+    return generate_world(20_000, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_each_planted_rule_is_measured_as_it_was_planted(world, days_of, number)
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_rules_hold_for_any_seed(seed):
-    for rule in generate(20_000, seed).rules:
+    for rule in generate_world(20_000, seed).rules:
         assert rule.bodies >= 60, str(rule)
         assert rule.support / rule.bodies == pytest.approx(rule.probability, abs=0.03), str(rule)
 
@@ -104,7 +104,7 @@ def test_no_rule_has_a_body_that_a_later_rule_adds_to(world):
 
 @pytest.mark.parametrize(("events", "days"), [(1_000, None), (1_000, 8_000), (20_000, 60), (70_001, None)])
 def test_the_number_of_events_is_the_one_asked_for_and_none_is_there_twice(events, days):
-    world = generate(events, seed=3, days=days)
+    world = generate_world(events, seed=3, days=days)
     assert len(world) == events
     assert len(set(zip(world.subject, world.predicate, world.object, world.day, strict=True))) == events
     assert world.day.min() >= 0
@@ -145,7 +145,7 @@ def test_partners_change_from_era_to_era(world):
 
 def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path):
     for folder, seed in (("a", 7), ("b", 7), ("c", 8)):
-        write(generate(2_000, seed), tmp_path / folder)
+        generate_world(2_000, seed).write(tmp_path / folder)
     names = sorted(file.name for file in (tmp_path / "a").iterdir())
     assert names == ["rules.json", "rules.txt", "test.tsv", "train.tsv", "types.tsv", "valid.tsv"]
     for name in names:
@@ -154,7 +154,7 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path)
 
 
 def test_the_files_hold_every_event_once_in_an_80_10_10_split(world, tmp_path):
-    write(world, tmp_path)
+    world.write(tmp_path)
     rows = {name: (tmp_path / f"{name}.tsv").read_text("utf-8").splitlines() for name in ("train", "valid", "test")}
     assert {name: len(lines) for name, lines in rows.items()} == {"train": 16_000, "valid": 2_000, "test": 2_000}
     assert len({line for lines in rows.values() for line in lines}) == 20_000
@@ -165,7 +165,7 @@ def test_the_files_hold_every_event_once_in_an_80_10_10_split(world, tmp_path):
 
 
 def test_valid_and_test_hardly_ask_for_anybody_whom_train_does_not_show(world):
-    rows = split(world)
+    rows = world.split()
     known = set(world.subject[rows["train"]]) | set(world.object[rows["train"]])
     for name in ("valid", "test"):
         asked = np.concatenate([world.subject[rows[name]], world.object[rows[name]]])
@@ -174,7 +174,7 @@ def test_valid_and_test_hardly_ask_for_anybody_whom_train_does_not_show(world):
 
 
 def test_rules_are_written_to_be_read_by_people_and_by_programs(world, tmp_path):
-    write(world, tmp_path)
+    world.write(tmp_path)
     lines = (tmp_path / "rules.txt").read_text("utf-8").splitlines()
     assert lines[0] == "Host a visit(y, x, t) <= Make a visit(x, y, t)  [planted 0.90, window 5, accompanies]"
     assert (
@@ -187,7 +187,7 @@ def test_rules_are_written_to_be_read_by_people_and_by_programs(world, tmp_path)
 
 
 def test_more_events_make_more_entities_and_a_longer_timeline():
-    small, large = generate(20_000), generate(200_000)
+    small, large = generate_world(20_000), generate_world(200_000)
     assert small.days == 365 < large.days < 4_000
     assert len(small.entities) < len(large.entities) < 10 * len(small.entities)
 
@@ -204,10 +204,10 @@ def test_more_events_make_more_entities_and_a_longer_timeline():
 )
 def test_what_cannot_be_made_is_refused_with_a_remedy(arguments, message):
     with pytest.raises(DataError, match=message):
-        generate(**arguments)
+        generate_world(**arguments)
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataError, match="choose another folder"):
-        write(generate(1_000), tmp_path / "file")
+        generate_world(1_000).write(tmp_path / "file")

@@ -17,7 +17,8 @@ from foretime.evidence.index import evidence_index
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.reranker.features.names import name_index
 from foretime.reranker.features.profile import COLUMNS, profile_all
-from foretime.rules.rule import Rule, RuleTable, table_of
+from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules as MinedRules
 
 Floats = NDArray[np.float32]
 ENTITIES, PREDICATES = 6, 3
@@ -117,8 +118,8 @@ def table(facts: list[Fact]) -> Facts:
     return Facts(*(np.ascontiguousarray(column) for column in columns))
 
 
-def rule_table(paths: list[PathRule]) -> RuleTable:
-    return table_of([Rule("chain_then", "path", head, (first, second)) for head, first, second in paths])
+def rule_table(paths: list[PathRule]) -> MinedRules:
+    return MinedRules.of([RuleIds("chain_then", "path", head, (first, second)) for head, first, second in paths])
 
 
 def grounds_on(

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from foretime.evidence.index import EvidenceIndex, evidence_index
 from foretime.evidence.vocabulary import Vocabulary, rule_vocabulary
-from foretime.rules.rule import Rule, RuleTable, join, table_of
+from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules, join
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERY = 2 * PREDICATES
@@ -40,7 +41,7 @@ def paths_in(vocabulary: Vocabulary) -> list[PathRule]:
     ]
 
 
-def confident(rules: list[tuple[PathRule, float]]) -> RuleTable:
+def confident(rules: list[tuple[PathRule, float]]) -> Rules:
     """Return path rules that hold in so many of 100 cases."""
     found = rule_table([rule for rule, _ in rules])
     share = np.array([share for _, share in rules])
@@ -87,8 +88,8 @@ def test_no_more_than_the_most_confident_path_rules_are_kept(rules: list[tuple[P
     assert paths_in(vocabulary) == both_directions([path for path, _ in best], PREDICATES)
 
 
-@pytest.mark.parametrize("rules", [None, table_of([]), table_of([Rule("follows", "pair", 0, (1,))])])
-def test_without_paths_there_are_none(rules: RuleTable | None) -> None:
+@pytest.mark.parametrize("rules", [None, Rules.of([]), Rules.of([RuleIds("follows", "pair", 0, (1,))])])
+def test_without_paths_there_are_none(rules: Rules | None) -> None:
     vocabulary = rule_vocabulary(empty_index(), 1, rules, 100)
     assert paths_in(vocabulary) == []
     assert vocabulary.path.tolist() == [0] * (EVERY + 1)
@@ -96,15 +97,15 @@ def test_without_paths_there_are_none(rules: RuleTable | None) -> None:
 
 def test_only_paths_of_two_events_are_taken_from_the_mined_rules() -> None:
     others = [
-        Rule("follows", "pair", 0, (1,)),
-        Rule("accompanies", "pair", 1, (4,)),
-        Rule("joint_now", "pair", 2, (0, 1)),
+        RuleIds("follows", "pair", 0, (1,)),
+        RuleIds("accompanies", "pair", 1, (4,)),
+        RuleIds("joint_now", "pair", 2, (0, 1)),
     ]
-    rules = join([table_of(others), rule_table([(0, 1, 5)])])
+    rules = join([Rules.of(others), rule_table([(0, 1, 5)])])
     assert paths_in(rule_vocabulary(empty_index(), 1, rules, 100)) == [(0, 1, 5), (3, 2, 4)]
 
 
 def test_a_path_of_several_patterns_is_one_rule() -> None:
     patterns = ("chain_then", "joint_then", "joint_now")
-    rules = table_of([Rule(pattern, "path", 0, (1, 2)) for pattern in patterns])
+    rules = Rules.of([RuleIds(pattern, "path", 0, (1, 2)) for pattern in patterns])
     assert paths_in(rule_vocabulary(empty_index(), 1, rules, 100)) == [(0, 1, 2), (3, 5, 4)]

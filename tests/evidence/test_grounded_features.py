@@ -57,7 +57,8 @@ from foretime.evidence.grounds import FAMILY_NAMES, Grounds
 from foretime.evidence.index import evidence_index
 from foretime.evidence.lookups import affinity_feature, count_feature, offset_feature
 from foretime.evidence.vocabulary import rule_vocabulary
-from foretime.rules.rule import Rule, table_of
+from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules as MinedRules
 
 EVERYTHING = Reach(False, 90, 7, 7, 200, pair=True, object=True, active=True, affinity=True, path=True)
 WINDOWS = [
@@ -121,7 +122,7 @@ def test_hubs_are_scored_like_anyone(reach: Reach) -> None:
     paths = [(p, q1, q2) for p in every for q1 in every for q2 in every if (p + q1 + q2) % 3 == 0]
     rules = numbered(pair_rules_of(facts, PREDICATES, 2), both_directions(paths, PREDICATES))
     index = evidence_index(table(facts), entities, PREDICATES, steps)
-    mined = table_of([Rule("joint_now", "path", p, (q1, q2)) for p, q1, q2 in paths])
+    mined = MinedRules.of([RuleIds("joint_now", "path", p, (q1, q2)) for p, q1, q2 in paths])
     grounds = Grounds(entities, index, rule_vocabulary(index, 2, mined, 10_000), reach)
     questions = [Question(x, p, t) for x in (0, 1, 2, 7) for p in (0, 2, 4) for t in (0, 60, steps)]
     weights = whole_weights(grounds)
@@ -157,7 +158,7 @@ def test_more_paths_than_are_kept_harm_no_other_question() -> None:
     firsts = [fact for q in range(PREDICATES) for fact in ((0, q, 1, 3, 3), (1, q, 0, 3, 3))]
     facts = [*firsts, *crowd, (2, 0, 3, 3, 3), (3, 0, entities - 1, 4, 4)]
     index = evidence_index(table(facts), entities, PREDICATES, 12)
-    mined = table_of([Rule("joint_now", "path", 0, (q1, q2)) for q1 in every for q2 in every])
+    mined = MinedRules.of([RuleIds("joint_now", "path", 0, (q1, q2)) for q1 in every for q2 in every])
     reach = EVERYTHING._replace(path_events=100_000)
     grounds = Grounds(entities, index, rule_vocabulary(index, 2, mined, 10_000), reach).by_family()["path"]
     weights = np.zeros(grounds.weights, dtype=np.float32)

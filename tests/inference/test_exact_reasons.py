@@ -17,7 +17,7 @@ from foretime.evidence.module import EvidenceComponent
 from foretime.evidence.reasons import EVENTS_KEPT, ReasonFinder
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.models import Queries
-from foretime.rules.rule import columns_of
+from foretime.rules.table import Rules
 
 ENTITIES, PREDICATES, STEPS = 6, 3, 120
 
@@ -26,7 +26,7 @@ def make_grounds(rows: list[tuple[int, ...]], paths: list[tuple[int, int, int]],
     facts = Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
     index = evidence_index(facts, ENTITIES, PREDICATES, STEPS)
     columns = (np.array(column, dtype=np.int64) for column in zip(*paths, strict=True)) if paths else ()
-    rules = columns_of("", "path", *columns) if paths else None
+    rules = Rules.of_kind("", "path", *columns) if paths else None
     config = EvidenceConfig()
     usual = {name: getattr(config, name) for name in Reach._fields if hasattr(config, name)}
     families = dict.fromkeys(FAMILY_NAMES, True)
@@ -126,7 +126,7 @@ def test_a_full_table_of_paths_is_full_for_the_reasons_too():
     facts = Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
     index = evidence_index(facts, 2 + ends, 1 + 2 * ways, 1)
     first, second = (side.reshape(-1) for side in np.meshgrid(np.arange(ways), np.arange(ways)))
-    rules = columns_of("", "path", np.zeros(ways * ways), 1 + first, 1 + ways + second)
+    rules = Rules.of_kind("", "path", np.zeros(ways * ways), 1 + first, 1 + ways + second)
     reach = Reach(False, 90, 7, 7, 200, **{name: name == "path" for name in FAMILY_NAMES})
     grounds = Grounds(2 + ends, index, rule_vocabulary(index, 2, rules, 1000), reach)
     weights = random_weights(grounds, 0)

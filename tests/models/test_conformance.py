@@ -10,7 +10,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from foretime.config import ModelConfig
 from foretime.data.facts import Events
 from foretime.models import MODELS, Model, Queries, Sizes, build_model, model_options
-from foretime.rules.rule import Rule, table_of
+from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules
 from foretime.training.batches import QuestionPool
 from foretime.training.losses import SampledLoss
 from foretime.training.objective import check_penalties, loss_each, loss_joint, penalty_names
@@ -25,7 +26,7 @@ def model(request: pytest.FixtureRequest) -> Model:
         ModelConfig(name=request.param, rank=3, init_scale=1.0), SIZES, torch.Generator().manual_seed(1)
     )
     if model.takes_rules:
-        rules = table_of([Rule("follows", "pair", 0, (1,)), Rule("chain_then", "path", 2, (4, 3))])
+        rules = Rules.of([RuleIds("follows", "pair", 0, (1,)), RuleIds("chain_then", "path", 2, (4, 3))])
         model.take_rules(replace(rules, support=np.ones(2), body_count=np.full(2, 2.0)))
     return model
 

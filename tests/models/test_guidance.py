@@ -9,29 +9,30 @@ import torch
 from foretime.data.facts import inverse
 from foretime.models.guidance import RuleGuide
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import Rule, RuleTable, table_of
+from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules
 
 PREDICATES = 6
 
 
-def example_rules(confidence: float = 0.5) -> RuleTable:
+def example_rules(confidence: float = 0.5) -> Rules:
     """One rule of each pattern and shape, over predicates and inverses."""
     rules = [
-        Rule("follows", "pair", 0, (1,)),
-        Rule("accompanies", "pair", 1, (4,)),
-        Rule("chain_then", "path", 5, (0, 2)),
-        Rule("joint_then", "path", 2, (3, 3)),
-        Rule("joint_now", "pair", 2, (0, 5)),
+        RuleIds("follows", "pair", 0, (1,)),
+        RuleIds("accompanies", "pair", 1, (4,)),
+        RuleIds("chain_then", "path", 5, (0, 2)),
+        RuleIds("joint_then", "path", 2, (3, 3)),
+        RuleIds("joint_now", "pair", 2, (0, 5)),
     ]
     count = len(rules)
-    return replace(table_of(rules), support=np.full(count, confidence), body_count=np.ones(count))
+    return replace(Rules.of(rules), support=np.full(count, confidence), body_count=np.ones(count))
 
 
 def random_predicates(rank: int = 3) -> torch.nn.Parameter:
     return torch.nn.Parameter(torch.randn(PREDICATES, 2 * rank, generator=torch.Generator().manual_seed(0)))
 
 
-def guide_with(rules: RuleTable, rank: int = 3, norm: str = "cubed") -> RuleGuide:
+def guide_with(rules: Rules, rank: int = 3, norm: str = "cubed") -> RuleGuide:
     guide = RuleGuide(rank, PREDICATES, norm)
     guide.transfer.data = torch.randn(2 * rank, generator=torch.Generator().manual_seed(1))
     guide.take_rules(rules)
@@ -58,7 +59,7 @@ def test_the_kernel_is_the_formula(norm):
 @pytest.mark.parametrize("row", range(5))
 def test_a_rule_moves_its_body_as_often_as_its_pattern_says(row):
     rules = example_rules().take(np.array([row]))
-    rule = rules.rule(0)
+    rule = rules.ids(0)
     predicates = random_predicates(rank=1).detach()
     guide = guide_with(rules, rank=1)
     table = torch.complex(predicates[:, 0], predicates[:, 1])
@@ -87,7 +88,7 @@ def test_every_rule_moves_a_gradient():
     for row in range(5):
         guide, predicates = guide_with(example_rules().take(np.array([row]))), random_predicates()
         guide(predicates).backward()
-        rule = example_rules().rule(row)
+        rule = example_rules().ids(row)
         both_ways = {q for p in (rule.head, *rule.body) for q in (p, inverse(p, PREDICATES // 2))}
         assert all(predicates.grad[predicate].abs().sum() > 0 for predicate in both_ways)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from foretime.data.facts import Facts, inverse
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import Rule
+from foretime.rules.rule import RuleIds
 
 Event = tuple[int, int, int, int]
 
@@ -27,7 +27,7 @@ def static_pairs(events: list[Event], predicates: int) -> dict[int, set[tuple[in
     return pairs
 
 
-def static_body(rule: Rule, pairs: dict[int, set[tuple[int, int]]]) -> set[tuple[int, int]]:
+def static_body(rule: RuleIds, pairs: dict[int, set[tuple[int, int]]]) -> set[tuple[int, int]]:
     if len(rule.body) == 1:
         return pairs[rule.body[0]]
     first, second = (pairs[q] for q in rule.body)
@@ -36,7 +36,7 @@ def static_body(rule: Rule, pairs: dict[int, set[tuple[int, int]]]) -> set[tuple
     return {(x, y) for (x, z), (z2, y) in product(first, second) if z == z2}
 
 
-def static_measures(rule: Rule, events: list[Event], predicates: int) -> tuple[int, int, int, int]:
+def static_measures(rule: RuleIds, events: list[Event], predicates: int) -> tuple[int, int, int, int]:
     """Return support, body pairs, head pairs and the body pairs of the PCA confidence."""
     pairs = static_pairs(events, predicates)
     body, head = static_body(rule, pairs), pairs[rule.head]
@@ -48,7 +48,7 @@ def static_measures(rule: Rule, events: list[Event], predicates: int) -> tuple[i
     return len(body & head), len(body), len(head), len(partial)
 
 
-def groundings(rule: Rule, events: set[Event], window: int) -> set[tuple[int, int, int, int]]:
+def groundings(rule: RuleIds, events: set[Event], window: int) -> set[tuple[int, int, int, int]]:
     """Return (x, y, step of the first atom, step of the last atom) of every body grounding."""
     pattern = PATTERNS[rule.pattern]
     lags = [0] if pattern.second_gap == 0 else range(1, window + 1)
@@ -64,7 +64,7 @@ def groundings(rule: Rule, events: set[Event], window: int) -> set[tuple[int, in
     return found
 
 
-def windowed(rule: Rule, events: list[Event], predicates: int, window: int, steps: int) -> tuple[int, int, int, int]:
+def windowed(rule: RuleIds, events: list[Event], predicates: int, window: int, steps: int) -> tuple[int, int, int, int]:
     """Return support, bodies, covered heads and heads."""
     pattern, known = PATTERNS[rule.pattern], both_ways(events, predicates)
     lags = [0] if pattern.head_gap == 0 else range(1, window + 1)
@@ -76,7 +76,7 @@ def windowed(rule: Rule, events: list[Event], predicates: int, window: int, step
     return len(starts & held), len(starts), len(covered), len(heads)
 
 
-def literal(rule: Rule, events: list[Event], predicates: int, window: int, steps: int) -> tuple[float, float]:
+def literal(rule: RuleIds, events: list[Event], predicates: int, window: int, steps: int) -> tuple[float, float]:
     """Return SC and HC by Eqs. 2–4 and 18–20: means over the steps at which the body has a grounding."""
     pattern, known = PATTERNS[rule.pattern], both_ways(events, predicates)
     lags = [0] if pattern.head_gap == 0 else range(1, window + 1)

@@ -8,34 +8,36 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import Event, literal, static_measures, table, windowed
 
+from foretime.config import RulesConfig
 from foretime.errors import DataError
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import Rule, canonical, table_of
-from foretime.rules.static import StaticThresholds, mine_static
-from foretime.rules.temporal import TemporalSettings, measure, mine_temporal, temporal_candidates
+from foretime.rules.rule import RuleIds, canonical
+from foretime.rules.static import mine_static
+from foretime.rules.table import Rules
+from foretime.rules.temporal import measure, mine_temporal, temporal_candidates
 
 ENTITIES, PREDICATES, STEPS = 4, 2, 7
 ENTITY, PREDICATE, STEP = (st.integers(0, count - 1) for count in (ENTITIES, PREDICATES, STEPS))
 EVENT = st.tuples(ENTITY, PREDICATE, ENTITY, STEP)
 EVENTS = st.lists(EVENT, min_size=1, max_size=25)
-ALL = StaticThresholds(support=1, head_coverage=0.0, confidence=0.0)
+ALL = RulesConfig(static_support=1, static_head_coverage=0.0)
 SIZES = (ENTITIES, PREDICATES, STEPS)
 few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def all_static_rules() -> set[Rule]:
+def all_static_rules() -> set[RuleIds]:
     """Every closed rule over the predicates, in its one form, without trivial ones."""
     ids = range(2 * PREDICATES)
-    singles = [Rule("", "pair", h, (q,)) for h, q in product(ids, ids) if h != q]
-    pairs = [Rule("", "pair", h, (a, b)) for h, a, b in product(ids, ids, ids) if len({h, a, b}) == 3]
-    paths = [Rule("", "path", h, (a, b)) for h, a, b in product(ids, ids, ids)]
+    singles = [RuleIds("", "pair", h, (q,)) for h, q in product(ids, ids) if h != q]
+    pairs = [RuleIds("", "pair", h, (a, b)) for h, a, b in product(ids, ids, ids) if len({h, a, b}) == 3]
+    paths = [RuleIds("", "path", h, (a, b)) for h, a, b in product(ids, ids, ids)]
     return {canonical(rule, PREDICATES) for rule in [*singles, *pairs, *paths]}
 
 
-def all_temporal_rules() -> list[Rule]:
+def all_temporal_rules() -> list[RuleIds]:
     """Every reading of these in time."""
-    static = table_of(sorted(all_static_rules()))
-    return list(temporal_candidates(static, PREDICATES).rules())
+    static = Rules.of(sorted(all_static_rules()))
+    return temporal_candidates(static, PREDICATES).all_ids()
 
 
 @few
@@ -43,7 +45,7 @@ def all_temporal_rules() -> list[Rule]:
 def test_the_static_stage_finds_exactly_the_rules_that_have_support(events: list[Event]):
     mined = mine_static(table(events), ENTITIES, PREDICATES, ALL)
     found = {
-        mined.rule(row): tuple(
+        mined.ids(row): tuple(
             int(column[row]) for column in (mined.support, mined.body_count, mined.head_count, mined.pca_body)
         )
         for row in range(len(mined))
@@ -62,18 +64,23 @@ def test_the_static_stage_finds_exactly_the_rules_that_have_support(events: list
 )
 def test_static_thresholds_keep_what_reaches_them(events, support, coverage, confidence):
     everything = mine_static(table(events), ENTITIES, PREDICATES, ALL)
-    kept = mine_static(table(events), ENTITIES, PREDICATES, StaticThresholds(support, coverage, confidence))
+    kept = mine_static(
+        table(events),
+        ENTITIES,
+        PREDICATES,
+        RulesConfig(static_support=support, static_head_coverage=coverage, static_confidence=confidence),
+    )
     wanted = (
         (everything.support >= support) & (everything.head_coverage >= coverage) & (everything.confidence >= confidence)
     )
-    assert set(kept.rules()) == set(everything.take(wanted).rules())
+    assert set(kept.all_ids()) == set(everything.take(wanted).all_ids())
 
 
 @few
 @given(events=EVENTS, window=st.integers(1, 4))
 def test_windowed_counts_are_those_of_the_definition(events, window):
     rules = all_temporal_rules()
-    found = measure(table_of(rules), table(events), SIZES, TemporalSettings(window=window))
+    found = measure(Rules.of(rules), table(events), SIZES, RulesConfig(window=window))
     counts = np.stack([found.support, found.body_count, found.head_support, found.head_count], axis=1)
     expected = [windowed(rule, events, PREDICATES, window, STEPS) for rule in rules]
     assert np.array_equal(counts, np.array(expected, dtype=float))
@@ -83,7 +90,7 @@ def test_windowed_counts_are_those_of_the_definition(events, window):
 @given(events=EVENTS, window=st.integers(1, 4))
 def test_literal_counts_are_the_printed_equations(events, window):
     rules = all_temporal_rules()
-    found = measure(table_of(rules), table(events), SIZES, TemporalSettings(window=window, counting="literal"))
+    found = measure(Rules.of(rules), table(events), SIZES, RulesConfig(window=window, counting="literal"))
     expected = [literal(rule, events, PREDICATES, window, STEPS) for rule in rules]
     assert np.allclose(np.stack([found.confidence, found.head_coverage], axis=1), expected)
 
@@ -92,18 +99,18 @@ def test_literal_counts_are_the_printed_equations(events, window):
 @given(events=EVENTS, confidence=st.sampled_from([0.1, 0.5]), coverage=st.sampled_from([0.1, 0.4]))
 def test_mining_keeps_every_pattern_that_reaches_the_thresholds(events, confidence, coverage):
     static = mine_static(table(events), ENTITIES, PREDICATES, ALL)
-    chosen = TemporalSettings(window=2, confidence=confidence, head_coverage=coverage)
+    chosen = RulesConfig(window=2, support=0, confidence=confidence, head_coverage=coverage)
     mined = mine_temporal(static, table(events), SIZES, chosen)
     candidates = temporal_candidates(static, PREDICATES)
     expected = set()
-    for rule in candidates.rules():
+    for rule in candidates.all_ids():
         support, bodies, covered, heads = windowed(rule, events, PREDICATES, 2, STEPS)
         if bodies and support / bodies >= confidence and covered / heads >= coverage:
             expected.add(rule)
-    assert set(mined.rules()) == expected
-    best = mine_temporal(static, table(events), SIZES, TemporalSettings(2, "windowed", confidence, coverage, True))
-    keys = {(r.shape, r.head, r.body) for r in mined.rules()}
-    assert len(best) == len(keys) == len({(r.shape, r.head, r.body) for r in best.rules()})
+    assert set(mined.all_ids()) == expected
+    best = mine_temporal(static, table(events), SIZES, chosen.model_copy(update={"best_pattern_only": True}))
+    keys = {(r.shape, r.head, r.body) for r in mined.all_ids()}
+    assert len(best) == len(keys) == len({(r.shape, r.head, r.body) for r in best.all_ids()})
 
 
 def test_more_predicates_than_can_be_counted_are_refused_before_anything_is_counted():
@@ -114,17 +121,17 @@ def test_more_predicates_than_can_be_counted_are_refused_before_anything_is_coun
 @pytest.mark.parametrize(("first", "counted"), [(3, 1), (4, 0)])
 def test_a_start_whose_window_passes_the_end_is_not_counted(first, counted):
     events = [(0, 0, 1, first), (0, 1, 1, first + 1)]
-    rule = table_of([Rule("follows", "pair", 1, (0,))])
-    found = measure(rule, table(events), SIZES, TemporalSettings(window=3))
+    rule = Rules.of([RuleIds("follows", "pair", 1, (0,))])
+    found = measure(rule, table(events), SIZES, RulesConfig(window=3))
     assert (found.support[0], found.body_count[0]) == (counted, counted)
     assert found.head_support[0] == 1
 
 
 def test_a_rule_and_its_mirror_are_one():
-    straight = Rule("", "path", 0, (1, 2))
-    mirror = Rule("", "path", 2, (0, 3))
+    straight = RuleIds("", "path", 0, (1, 2))
+    mirror = RuleIds("", "path", 2, (0, 3))
     assert canonical(mirror, PREDICATES) == canonical(straight, PREDICATES) == straight
-    assert len({canonical(Rule("", "pair", 0, body), PREDICATES) for body in ((1, 3), (3, 1))}) == 1
+    assert len({canonical(RuleIds("", "pair", 0, body), PREDICATES) for body in ((1, 3), (3, 1))}) == 1
 
 
 def test_the_five_patterns_move_their_predicates_as_the_paper_says():

@@ -7,8 +7,8 @@ import pytest
 
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import DataError
-from foretime.rules.imports import read_amie, read_anyburl
-from foretime.rules.rule import Rule
+from foretime.rules.imports import MINERS, read_foreign
+from foretime.rules.rule import RuleIds
 
 PREDICATES = ["Make a visit", "Host a visit", "Protest violently, riot", "/film/edited_by", "Appeal (such as aid)"]
 VISIT, HOST, PROTEST, EDITED, APPEAL = range(5)
@@ -28,7 +28,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
 AMIE = """\
 Assuming 17 as type relation
 Loaded 72826 facts in 1.02 s using 120 MB
-Rule\tHead Coverage\tStd Confidence\tPCA Confidence\tPositive Examples\tBody size\tPCA Body size\tFunctional variable
+RuleIds\tHead Coverage\tStd Confidence\tPCA Confidence\tPositive Examples\tBody size\tPCA Body size\tFunctional variable
 ?b  <Make_a_visit>  ?a   => ?a  <Host_a_visit>  ?b\t0.25\t0.5\t0.8\t8\t16\t10\t?a
 ?a  Make a visit  ?h  ?h  Protest violently, riot  ?b   => ?a  /film/edited_by  ?b\t0.1\t0.2\t0.4\t2\t10\t5\t?b
 ?a  Make a visit  ?b  ?a  Protest violently, riot  ?b   => ?b  Host a visit  ?a\t0.5\t1.0\t1.0\t4\t4\t4\t?a
@@ -44,41 +44,27 @@ Total number of rules: 9
 """
 
 
-def test_the_rules_of_amie_are_read_with_their_measures(graph: Graph, tmp_path: Path):
+def test_the_rules_of_amie_are_read_and_the_others_counted_by_reason(graph: Graph, tmp_path: Path):
     path = tmp_path / "amie.tsv"
     path.write_text(AMIE)
-    rules = read_amie(path, graph).rules
-    assert list(rules.rules()) == [
-        Rule("", "pair", HOST, (VISIT + COUNT,)),
-        Rule("", "path", EDITED, (VISIT, PROTEST)),
-        Rule("", "pair", HOST, (VISIT + COUNT, PROTEST + COUNT)),
-        Rule("", "path", EDITED, (HOST + COUNT, PROTEST)),
+    rules, message = read_foreign(path, graph.predicates, "amie")
+    assert rules.all_ids() == [
+        RuleIds("", "pair", HOST, (VISIT + COUNT,)),
+        RuleIds("", "path", EDITED, (VISIT, PROTEST)),
+        RuleIds("", "pair", HOST, (VISIT + COUNT, PROTEST + COUNT)),
+        RuleIds("", "path", EDITED, (HOST + COUNT, PROTEST)),
     ]
-    assert rules.support.tolist() == [8, 2, 4, 0]
-    assert rules.body_count.tolist() == [16, 10, 4, 0]
-    assert rules.head_count.tolist() == [32, 20, 8, 0]
-    assert rules.pca_confidence.tolist() == [0.8, 0.4, 1.0, 0]
-    assert rules.head_coverage.tolist() == [0.25, 0.1, 0.5, 0]
-
-
-def test_rules_of_amie_that_are_left_out_are_counted_by_reason(graph: Graph, tmp_path: Path):
-    path = tmp_path / "amie.tsv"
-    path.write_text(AMIE)
-    imported = read_amie(path, graph)
-    assert imported.skipped == {
-        "the same as an earlier rule": 1,
-        "a constant": 1,
-        "more than two body atoms": 1,
-        "an unknown predicate": 1,
-        "another shape": 1,
-        "not readable": 1,
-    }
-    message = imported.message().split("\n")
-    assert message[0] == "4 rules read, 6 left out"
-    assert (
-        f"  1: an unknown predicate; the first is {path}:11: unknown predicate 'Make a vist'; did you mean"
-        in message[4]
-    )
+    said = message.split("\n")
+    assert said[0] == "4 rules read, 6 left out"
+    assert [line.partition(";")[0] for line in said[1:]] == [
+        "  1: the same as an earlier rule",
+        "  1: a constant",
+        "  1: more than two body atoms",
+        "  1: an unknown predicate",
+        "  1: another shape",
+        "  1: not readable",
+    ]
+    assert f"the first is {path}:11: unknown predicate 'Make a vist'; did you mean" in said[4]
 
 
 ANYBURL = """\
@@ -93,27 +79,32 @@ ANYBURL = """\
 """
 
 
-def test_the_rules_of_anyburl_are_read_with_their_counts(graph: Graph, tmp_path: Path):
+def test_the_rules_of_anyburl_are_read(graph: Graph, tmp_path: Path):
     path = tmp_path / "rules-100"
     path.write_text(ANYBURL)
-    imported = read_anyburl(path, graph)
-    assert list(imported.rules.rules()) == [
-        Rule("", "pair", HOST, (VISIT + COUNT,)),
-        Rule("", "path", EDITED, (VISIT, PROTEST)),
-        Rule("", "path", HOST, (APPEAL, VISIT)),
+    rules, message = read_foreign(path, graph.predicates, "anyburl")
+    assert rules.all_ids() == [
+        RuleIds("", "pair", HOST, (VISIT + COUNT,)),
+        RuleIds("", "path", EDITED, (VISIT, PROTEST)),
+        RuleIds("", "path", HOST, (APPEAL, VISIT)),
     ]
-    assert imported.rules.confidence.tolist() == [0.5, 0.2, 3 / 7]
-    assert imported.skipped == {"a constant": 3, "more than two body atoms": 1, "an unknown predicate": 1}
+    reasons = [
+        "3 rules read, 5 left out",
+        "  3: a constant",
+        "  1: more than two body atoms",
+        "  1: an unknown predicate",
+    ]
+    assert [line.partition(";")[0] for line in message.split("\n")] == reasons
 
 
-@pytest.mark.parametrize("read", [read_amie, read_anyburl])
-def test_a_file_without_a_rule_of_this_graph_is_an_error(graph: Graph, tmp_path: Path, read):
+@pytest.mark.parametrize("miner", MINERS)
+def test_a_file_without_a_rule_of_this_graph_is_an_error(graph: Graph, tmp_path: Path, miner: str):
     path = tmp_path / "rules.tsv"
     with pytest.raises(DataError, match=re.escape(f"{path}: no such file of rules")):
-        read(path, graph)
+        read_foreign(path, graph.predicates, miner)
     path.write_text("nothing here\n")
     with pytest.raises(DataError, match="no rule can be read as a rule of this graph; it holds none"):
-        read(path, graph)
+        read_foreign(path, graph.predicates, miner)
     path.write_text("1\t1\t1\tp(X,Y) <= q(X,Y)\n?a  p  ?b   => ?a  q  ?b\n")
     with pytest.raises(DataError, match=r"rules.tsv:\d: unknown predicate 'p'.* \(an unknown predicate\)"):
-        read(path, graph)
+        read_foreign(path, graph.predicates, miner)

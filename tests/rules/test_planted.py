@@ -6,8 +6,8 @@ import pytest
 
 from foretime.config import RulesConfig
 from foretime.data.graph import read_graph
-from foretime.data.synthetic import generate, write
-from foretime.rules.mining import mine
+from foretime.data.synthetic import generate_world
+from foretime.rules.mining import mine_rules
 from foretime.rules.parsing import parse_rule
 
 FEWEST_BODIES = 10
@@ -15,11 +15,11 @@ FEWEST_BODIES = 10
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_planted_rule_is_mined_with_its_planted_confidence(tmp_path: Path, seed: int):
-    world = generate(5_000, seed)
-    graph = read_graph(write(world, tmp_path))
+    world = generate_world(5_000, seed)
+    graph = read_graph(world.write(tmp_path))
     (window,) = {rule.window for rule in world.rules}
-    mined = mine(graph, RulesConfig(window=window, splits=["train", "valid", "test"]))
-    confidence = dict(zip(mined.rules(), mined.confidence.tolist(), strict=True))
+    mined = mine_rules(graph, RulesConfig(window=window, splits=["train", "valid", "test"]))
+    confidence = dict(zip(mined.all_ids(), mined.confidence.tolist(), strict=True))
     planted = [rule for rule in world.rules if rule.bodies >= FEWEST_BODIES]
     assert {rule.pattern for rule in planted} == {"follows", "accompanies", "chain_then", "joint_then", "joint_now"}
     for rule in planted:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,62 +10,57 @@ import pytest
 
 from foretime.config import RulesConfig
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.errors import DataError
-from foretime.rules.comparing import compare
-from foretime.rules.files import NamedRules, read_named_rules, read_rules, write_rules
-from foretime.rules.mining import facts_of, mine, sizes_of
-from foretime.rules.recount import recount
-from foretime.rules.rule import RuleTable, join
-from foretime.rules.static import StaticThresholds, mine_static
+from foretime.rules.files import read_rules
+from foretime.rules.mining import facts_of, mine_rules, recount, sizes_of
+from foretime.rules.static import mine_static
+from foretime.rules.table import Rules, join
 
 CONFIG = RulesConfig(window=5, static_support=3)
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    return read_graph(write(generate(2000), tmp_path_factory.mktemp("world")))
+    return read_graph(generate_world(2000).write(tmp_path_factory.mktemp("world")))
 
 
 @pytest.fixture(scope="module")
-def rules(world: Graph) -> RuleTable:
-    static = mine_static(facts_of(world, CONFIG), *sizes_of(world)[:2], StaticThresholds(3))
-    temporal = mine(world, CONFIG)
+def rules(world: Graph) -> Rules:
+    static = mine_static(facts_of(world, CONFIG), *sizes_of(world)[:2], CONFIG)
+    temporal = mine_rules(world, CONFIG)
     return join([replace(temporal, pca_body=np.zeros(len(temporal))), static])
 
 
-def assert_equal(found: RuleTable, expected: RuleTable, *without: str) -> None:
-    for field in fields(RuleTable):
-        if field.name not in without:
-            assert getattr(found, field.name).tolist() == getattr(expected, field.name).tolist(), field.name
+def assert_equal(found: Rules, expected: Rules, *without: str) -> None:
+    for name in set(vars(expected)) - {"predicates", *without}:
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
 
 
 @pytest.mark.parametrize("name", ["rules.jsonl", "rules.parquet", "rules.pq"])
-def test_files_for_programs_keep_every_count(world: Graph, rules: RuleTable, tmp_path: Path, name: str):
-    write_rules(tmp_path / name, rules, world)
+def test_files_for_programs_keep_every_count(world: Graph, rules: Rules, tmp_path: Path, name: str):
+    rules.save(tmp_path / name)
     assert_equal(read_rules(tmp_path / name, world), rules)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.rules"])
-def test_text_keeps_rules_and_the_counts_behind_their_confidence(
-    world: Graph, rules: RuleTable, tmp_path: Path, name: str
-):
-    write_rules(tmp_path / name, rules, world)
+def test_text_keeps_rules_and_the_counts_behind_their_confidence(world: Graph, rules: Rules, tmp_path: Path, name: str):
+    rules.save(tmp_path / name)
     found = read_rules(tmp_path / name, world)
     assert_equal(found, rules, "head_support", "head_count")
     assert found.head_coverage == pytest.approx(rules.head_coverage, abs=0.0051)
     again = tmp_path / "again.txt"
-    write_rules(again, found, world)
+    found.save(again)
     assert again.read_bytes() == (tmp_path / name).read_bytes()
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
 def test_literal_measures_have_fractions_and_survive(world: Graph, tmp_path: Path, name: str):
     config = RulesConfig(window=5, static_support=3, counting="literal", confidence=0.01, head_coverage=0.0)
-    rules = mine(world, config)
+    rules = mine_rules(world, config)
     assert any(value % 1 for value in rules.support)
-    write_rules(tmp_path / name, rules, world)
+    rules.save(tmp_path / name)
     assert read_rules(tmp_path / name, world).confidence.tolist() == rules.confidence.tolist()
 
 
@@ -75,21 +70,20 @@ def test_literal_sums_above_the_number_of_steps_survive_where_that_counting_make
 ):
     (tmp_path / "joint.txt").write_text("Arrest(x, y, t+t1) <= Accuse(x, y, t) & Threaten(x, y, t) [SC 1.50, 4.5 of 3]")
     rules = read_rules(tmp_path / "joint.txt", world)
-    write_rules(tmp_path / name, rules, world)
+    rules.save(tmp_path / name)
     assert read_rules(tmp_path / name, world).confidence.tolist() == [1.5]
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
-def test_no_rules_are_a_file_too(world: Graph, rules: RuleTable, tmp_path: Path, name: str):
-    write_rules(tmp_path / name, rules.take(slice(0)), world)
+def test_no_rules_are_a_file_too(world: Graph, rules: Rules, tmp_path: Path, name: str):
+    rules.take(slice(0)).save(tmp_path / name)
     assert len(read_rules(tmp_path / name, world)) == 0
 
 
 @pytest.mark.parametrize("name", ["rules.txt", "rules.jsonl", "rules.parquet"])
-def test_rules_can_be_read_without_their_graph(world: Graph, rules: RuleTable, tmp_path: Path, name: str):
-    write_rules(tmp_path / name, rules, world)
-    named = read_named_rules(tmp_path / name)
-    difference = compare(named, NamedRules(rules, world.predicates))
+def test_rules_can_be_read_without_their_graph(world: Graph, rules: Rules, tmp_path: Path, name: str):
+    rules.save(tmp_path / name)
+    difference = read_rules(tmp_path / name).compare(rules)
     assert difference[:3] == ([], [], [])
     assert difference.common == len(rules)
 
@@ -110,8 +104,8 @@ def test_hand_written_rules_have_no_counts_and_comments_are_left_out(world: Grap
 
 
 def test_the_planted_rules_of_a_world_are_a_file_of_rules(world: Graph, tmp_path: Path):
-    made = generate(2000)
-    write(made, tmp_path)
+    made = generate_world(2000)
+    made.write(tmp_path)
     rules = read_rules(tmp_path / "rules.txt", world)
     assert rules.pattern.tolist() == [rule.pattern for rule in made.rules]
     whole = recount(rules, world, RulesConfig(window=5, splits=["train", "valid", "test"]))
@@ -119,7 +113,7 @@ def test_the_planted_rules_of_a_world_are_a_file_of_rules(world: Graph, tmp_path
     assert whole.body_count.tolist() == [rule.bodies for rule in made.rules]
 
 
-def test_counting_anew_gives_the_counts_of_the_miner(world: Graph, rules: RuleTable):
+def test_counting_anew_gives_the_counts_of_the_miner(world: Graph, rules: Rules):
     order = np.random.default_rng(0).permutation(len(rules))
     blank = {name: np.zeros(len(rules)) for name in ("support", "body_count", "head_support", "head_count", "pca_body")}
     assert_equal(recount(replace(rules, **blank).take(order), world, CONFIG), rules.take(order))
@@ -176,7 +170,7 @@ def test_an_object_needs_no_more_than_its_text(world: Graph, tmp_path: Path):
     assert read_rules(tmp_path / "few.jsonl", world).body_count.tolist() == [0]
 
 
-def test_files_that_are_none_are_named(world: Graph, rules: RuleTable, tmp_path: Path):
+def test_files_that_are_none_are_named(world: Graph, rules: Rules, tmp_path: Path):
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -184,25 +178,25 @@ def test_files_that_are_none_are_named(world: Graph, rules: RuleTable, tmp_path:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     (tmp_path / "broken.txt").write_bytes(b"\xff\xfe")
     for name, message in {
-        "rules.csv": "a file of rules ends in .txt or .rules (text), .jsonl or .parquet",
+        "rules.csv": "a file of rules ends in .txt, .rules, .jsonl, .parquet or .pq",
         "none.txt": "no such file of rules",
         "none.parquet": "no such file of rules",
-        "other.parquet": "not a table of rules, it has no column head_subject",
+        "other.parquet": "not a table of rules, it has no column text, support",
         "broken.parquet": "cannot be read as Parquet: ",
         "broken.txt": "cannot be read as rules: ",
     }.items():
         with pytest.raises(DataError, match=re.escape(f"{tmp_path / name}: {message}")):
             read_rules(tmp_path / name, world)
     with pytest.raises(DataError, match="the rules cannot be written"):
-        write_rules(tmp_path / "no" / "rules.txt", rules, world)
+        rules.save(tmp_path / "no" / "rules.txt")
 
 
 def test_rules_of_two_files_are_compared_whatever_the_order_of_their_names(tmp_path: Path):
     first, second = tmp_path / "a.txt", tmp_path / "b.txt"
     first.write_text("H(x, y, t) <= A(x, y, t) ∧ B(x, y, t) [9 of 10]\nH(x, y, t) <= A(x, y, t) [1 of 2]\n")
     second.write_text("H(y, x, t) <= B(y, x, t) ∧ A(y, x, t) [5 of 10]\nH(x, y, t) <= B(x, y, t) [1 of 2]\n")
-    difference = compare(read_named_rules(first), read_named_rules(second), by=0.3)
+    difference = read_rules(first).compare(read_rules(second), by=0.3)
     assert [str(line) for line in difference.only_first] == ["H(x, y, t) <= A(x, y, t)  [SC 0.50, 1 of 2]"]
     assert [str(line) for line in difference.only_second] == ["H(x, y, t) <= B(x, y, t)  [SC 0.50, 1 of 2]"]
     assert difference.changed == [("H(x, y, t) <= A(x, y, t) ∧ B(x, y, t)", 0.9, 0.5)]
-    assert compare(read_named_rules(first), read_named_rules(second), by=0.5).changed == []
+    assert read_rules(first).compare(read_rules(second), by=0.5).changed == []

@@ -10,8 +10,7 @@ from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
 from foretime.rules.parsing import parse_rule
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import Rule, canonical
-from foretime.rules.text import Measures, name_text, rule_text
+from foretime.rules.rule import Measures, RuleIds, canonical, name_text, named_rule
 
 NAMES = Vocabulary("predicate", ["Make a visit", "Host a visit", "Protest violently, riot", "Appeal (such as aid)"])
 VISIT, HOST, PROTEST, APPEAL = range(4)
@@ -30,7 +29,7 @@ ODD = [
 
 
 @st.composite
-def rules(draw, predicates: int) -> Rule:
+def rules(draw, predicates: int) -> RuleIds:
     """Any rule that can be, in its one form."""
     pattern = draw(st.sampled_from(["", *PATTERNS]))
     length = PATTERNS[pattern].length if pattern else draw(st.integers(1, 2))
@@ -41,7 +40,7 @@ def rules(draw, predicates: int) -> Rule:
         body = tuple((q + 1 + len(body)) % (2 * predicates) for q in body)
         if head in body:
             head = next(h for h in range(2 * predicates) if h not in body)
-    return canonical(Rule(pattern, shape, head, body), predicates)
+    return canonical(RuleIds(pattern, shape, head, body), predicates)
 
 
 counts = st.integers(0, 10**9).map(float)
@@ -58,11 +57,11 @@ names = st.lists(st.text(min_size=1) | st.sampled_from(ODD), min_size=4, max_siz
 def test_what_is_printed_is_read_as_the_same_rule_and_printed_the_same(data, words: list[str]):
     vocabulary = Vocabulary("predicate", words)
     rule, given_measures = data.draw(rules(len(words))), data.draw(measures)
-    line = rule_text(rule, vocabulary, given_measures)
+    line = str(named_rule(rule, vocabulary, given_measures))
     assert "\n" not in line
     read, read_measures = parse_rule(line, vocabulary)
     assert read == rule
-    assert rule_text(read, vocabulary, read_measures) == line
+    assert str(named_rule(read, vocabulary, read_measures)) == line
     if given_measures.body_count:
         assert read_measures[:2] == given_measures[:2]
 
@@ -70,30 +69,30 @@ def test_what_is_printed_is_read_as_the_same_rule_and_printed_the_same(data, wor
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
-        (Rule("accompanies", "pair", HOST, (VISIT + 4,)), "Host a visit(y, x, t) <= Make a visit(x, y, t)"),
-        (Rule("follows", "pair", HOST, (PROTEST,)), "Host a visit(x, y, t+t1) <= Protest violently, riot(x, y, t)"),
+        (RuleIds("accompanies", "pair", HOST, (VISIT + 4,)), "Host a visit(y, x, t) <= Make a visit(x, y, t)"),
+        (RuleIds("follows", "pair", HOST, (PROTEST,)), "Host a visit(x, y, t+t1) <= Protest violently, riot(x, y, t)"),
         (
-            Rule("joint_then", "pair", HOST, (VISIT, PROTEST + 4)),
+            RuleIds("joint_then", "pair", HOST, (VISIT, PROTEST + 4)),
             "Host a visit(x, y, t+t1) <= Make a visit(x, y, t) ∧ Protest violently, riot(y, x, t)",
         ),
         (
-            Rule("chain_then", "path", HOST + 4, (VISIT, PROTEST + 4)),
+            RuleIds("chain_then", "path", HOST + 4, (VISIT, PROTEST + 4)),
             "Host a visit(x, y, t+t1+t2) <= Make a visit(y, z, t) ∧ Protest violently, riot(x, z, t+t1)",
         ),
         (
-            Rule("", "path", HOST, (VISIT, APPEAL)),
+            RuleIds("", "path", HOST, (VISIT, APPEAL)),
             "Host a visit(x, y) <= Make a visit(x, z) ∧ Appeal (such as aid)(z, y)",
         ),
     ],
 )
-def test_rules_read_as_people_would_write_them(rule: Rule, text: str):
-    assert rule_text(rule, NAMES) == text
+def test_rules_read_as_people_would_write_them(rule: RuleIds, text: str):
+    assert str(named_rule(rule, NAMES)) == text
     assert parse_rule(text, NAMES) == (rule, Measures())
 
 
 def test_the_measures_stand_in_brackets_and_counts_are_exact():
-    rule = Rule("accompanies", "pair", HOST, (VISIT + 4,))
-    line = rule_text(rule, NAMES, Measures(3446, 3835, 3446, 3833))
+    rule = RuleIds("accompanies", "pair", HOST, (VISIT + 4,))
+    line = str(named_rule(rule, NAMES, Measures(3446, 3835, 3446, 3833)))
     assert line == "Host a visit(y, x, t) <= Make a visit(x, y, t)  [SC 0.90, HC 0.90, 3446 of 3835]"
     assert parse_rule(line, NAMES)[1] == Measures(3446, 3835, 0.9, 1)
 
@@ -108,13 +107,13 @@ def test_the_measures_stand_in_brackets_and_counts_are_exact():
     ],
 )
 def test_other_ways_to_write_a_rule_are_the_same_rule(line: str):
-    assert parse_rule(line, NAMES)[0] == Rule("accompanies", "pair", HOST, (VISIT + 4,))
+    assert parse_rule(line, NAMES)[0] == RuleIds("accompanies", "pair", HOST, (VISIT + 4,))
 
 
 @pytest.mark.parametrize("join", [" ∧ ", " & ", " and ", "&"])
 def test_body_atoms_may_come_in_any_order_and_be_joined_in_several_ways(join: str):
     body = ["Make a visit(a, m, t)", "Protest violently, riot(m, b, t+i)"]
-    expected = Rule("chain_then", "path", HOST, (VISIT, PROTEST))
+    expected = RuleIds("chain_then", "path", HOST, (VISIT, PROTEST))
     for atoms in (body, body[::-1]):
         assert parse_rule(f"Host a visit(a, b, t+i+j) <= {join.join(atoms)}", NAMES)[0] == expected
 
@@ -135,7 +134,7 @@ WRONG = {
     "Make a visit <= Host a visit": "expected an atom, NAME(x, y, t) or NAME(x, y), found 'Make a visit <=",
     "Host a visit(x, y) <= ": "expected an atom, NAME(x, y, t) or NAME(x, y), found 'nothing'",
     "Host a visit(x, y) <= Make a visit(x, y) oh": "expected an atom",
-    "Host a visit(x, y) <= Make a visit(x, y) [] oh": "expected ∧, & or «and», measures in [ ], or the end after",
+    "Host a visit(x, y) <= Make a visit(x, y) [] oh": "expected ∧, & or 'and', measures in [ ], or the end after",
     "Host a visit(x, y) <= Make a vist(x, y)": "unknown predicate 'Make a vist'; did you mean 'Make a visit'",
     "Host a visit(x, y, t) <= Host a visit(x, y, t)": "the head Host a visit(x, y, t) stands in the body",
     "Host a visit(x, x) <= Make a visit(x, y)": "Host a visit(x, x) has one variable twice",

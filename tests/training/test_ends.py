@@ -13,7 +13,8 @@ from foretime.data.graph import Graph, read_graph
 from foretime.evaluation.ranks import score_questions
 from foretime.models import Queries
 from foretime.models.boundaries import end_queries
-from foretime.rules.rule import Rule, table_of
+from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules
 from foretime.runs.finish import load_model
 from foretime.runs.life import train
 from foretime.training.trainer import new_model
@@ -87,7 +88,7 @@ def test_rules_pull_the_same_predicates_and_evidence_is_the_same_at_an_end(relay
 
 
 def test_rules_pull_no_predicate_of_an_end(relay: Graph, config: Config):
-    rules = table_of([Rule("follows", "pair", 0, (1,))])
+    rules = Rules.of([RuleIds("follows", "pair", 0, (1,))])
     model = new_model(
         override(config, {"penalties.event_rules": 1.0}),
         relay,

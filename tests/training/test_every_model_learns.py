@@ -6,7 +6,7 @@ import pytest
 
 from foretime.config import Config, override
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.models import MODELS
 from foretime.runs.life import create_run
 from foretime.training.callbacks import Callback
@@ -25,7 +25,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    return read_graph(write(generate(events=1500, seed=1), tmp_path_factory.mktemp("world") / "world"))
+    return read_graph(generate_world(events=1500, seed=1).write(tmp_path_factory.mktemp("world") / "world"))
 
 
 # rules alone has no embeddings to learn: tests/evidence has its own

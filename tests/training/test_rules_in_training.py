@@ -8,11 +8,10 @@ import torch
 
 from foretime.config import Config, RulesConfig, override
 from foretime.data.graph import Graph, read_graph
-from foretime.data.synthetic import generate, write
+from foretime.data.synthetic import generate_world
 from foretime.errors import ConfigError
 from foretime.inference.predictor import Predictor
-from foretime.rules.files import write_rules
-from foretime.rules.mining import mine
+from foretime.rules.mining import mine_rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import train
 from foretime.training.callbacks import Callback
@@ -34,7 +33,7 @@ SETTINGS = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     folder = tmp_path_factory.mktemp("world")
-    write(generate(events=5000, seed=3), folder)
+    generate_world(events=5000, seed=3).write(folder)
     return read_graph(folder)
 
 
@@ -43,13 +42,13 @@ def settings(**changes: object) -> Config:
 
 
 def test_every_mined_rule_moves_a_gradient(world: Graph):
-    rules = mine(world, RulesConfig(window=5))
+    rules = mine_rules(world, RulesConfig(window=5))
     assert len(rules) >= 5
     for row in range(len(rules)):
         model = new_model(settings(), world, rules.take(np.array([row])))
         model.event.guide(model.event.lasting_predicates).backward()
         moved = model.event.lasting_predicates.grad.abs().sum(dim=1)
-        rule = rules.rule(row)
+        rule = rules.ids(row)
         assert all(moved[predicate] > 0 for predicate in {rule.head, *rule.body})
 
 
@@ -57,7 +56,7 @@ def test_a_guided_run_keeps_its_rules_and_answers_with_them_in_place(world: Grap
     run = train(world, settings(), tmp_path / "run")
     rules = run.rules(world)
     assert rules is not None
-    assert set(rules.rules()) == set(mine(world, RulesConfig(window=5)).rules())
+    assert set(rules.all_ids()) == set(mine_rules(world, RulesConfig(window=5)).all_ids())
     assert run.report()["rules"] == len(rules)
     assert run.trace()[0]["event_rules"] > 0
     guide = Predictor.open(run).model.event.guide
@@ -74,16 +73,16 @@ def test_rules_change_what_is_learned_and_a_weight_of_zero_leaves_them_out(world
 
 
 def test_rules_of_a_file_are_used_as_they_are_and_counted_where_they_have_no_measures(world: Graph, tmp_path: Path):
-    mined = mine(world, RulesConfig(window=5)).take(slice(2))
-    write_rules(tmp_path / "rules.txt", mined, world)
+    mined = mine_rules(world, RulesConfig(window=5)).take(slice(2))
+    mined.save(tmp_path / "rules.txt")
     by_hand = "Host a visit(y, x, t) <= Make a visit(x, y, t)"
     lines = [line for line in (tmp_path / "rules.txt").read_text().splitlines() if by_hand not in line]
     (tmp_path / "rules.txt").write_text("\n".join([*lines, by_hand]) + "\n")
     config = settings(**{"rules.file": str(tmp_path / "rules.txt")})
     rules = rules_for(config, world, Callback())
-    counted = {rules.rule(row): rules.confidence[row] for row in range(len(rules))}
-    everything = mine(world, RulesConfig(window=5))
-    expected = {everything.rule(row): everything.confidence[row] for row in range(len(everything))}
+    counted = {rules.ids(row): rules.confidence[row] for row in range(len(rules))}
+    everything = mine_rules(world, RulesConfig(window=5))
+    expected = {everything.ids(row): everything.confidence[row] for row in range(len(everything))}
     assert len(counted) in (2, 3)
     assert all(confidence == pytest.approx(expected[rule]) for rule, confidence in counted.items())
 

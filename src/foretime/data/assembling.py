@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,27 +12,17 @@ import pyarrow as pa
 from foretime.config import DataConfig
 from foretime.data.columns import EVENT, HOW, INTERVAL, NAMES
 from foretime.data.facts import Facts, Ids
+from foretime.data.formats.table import ABSENT, Coded, RawTable
 from foretime.data.problems import SHOWN, Problems
-from foretime.data.reading import ABSENT, Coded, RawTable
-from foretime.data.sources import SPLITS, IdNames
-from foretime.data.splitting import Parts, split_chronologically, split_randomly
+from foretime.data.sources import IdNames
+from foretime.data.splitting import SPLITS, SplitRows, split_rows
 from foretime.data.timeline import Timeline
-from foretime.data.times import ACCEPTED, Moments, parse_times
-from foretime.data.units import NO_TICK, choose_unit, ticks_of
+from foretime.data.times import ACCEPTED, NO_TICK, Moments, choose_unit, parse_times, ticks_of
 from foretime.data.vocabulary import Vocabulary
 
 
-class Assembled(NamedTuple):
-    """All that a data set is made of."""
-
-    entities: Vocabulary
-    predicates: Vocabulary
-    timeline: Timeline
-    splits: dict[str, Facts]
-
-
 @dataclass(frozen=True)
-class Rows:
+class JoinedRows:
     """The rows of all tables, one table after the other: texts by their codes, times as ticks."""
 
     subject: Coded
@@ -42,39 +33,59 @@ class Rows:
     unit: str
 
 
+class Assembled(NamedTuple):
+    """All that a graph is made of."""
+
+    entities: Vocabulary
+    predicates: Vocabulary
+    timeline: Timeline
+    train: Facts
+    valid: Facts
+    test: Facts
+
+
 def assemble(
     tables: dict[str, RawTable], names: dict[str, IdNames], config: DataConfig, problems: Problems
 ) -> Assembled:
-    """Return the parts of a data set; raise one `DataError` with every bad row, if there is any."""
+    """Return what a graph is made of; raise one `DataError` with every bad row, if there is any."""
     rows = join_tables(list(tables.values()), names, config, problems)
     parts = choose_parts(rows, [len(table) for table in tables.values()], config)
     timeline = _build_timeline(rows, parts.train, config)
+    ends = _join([rows.subject, rows.object])
+    subject, object_ = np.split(ends.codes, 2)
+    facts = Facts(subject, rows.predicate.codes, object_, timeline.steps(rows.start), timeline.steps(rows.end))
+    return divide(facts, parts, ends.values, rows.predicate.values, timeline)
+
+
+def divide(
+    facts: Facts, parts: SplitRows, entities: Sequence[str], predicates: Sequence[str], timeline: Timeline
+) -> Assembled:
+    """Return the facts in three splits, with ids in the order in which these show the names first."""
     order = np.concatenate(parts)
-    entities, (subject, object_) = _number("entity", [rows.subject, rows.object], order)
-    predicates, (predicate,) = _number("predicate", [rows.predicate], order)
-    facts = Facts(subject, predicate, object_, timeline.steps(rows.start), timeline.steps(rows.end))
-    splits = {split: facts.take(part) for split, part in zip(SPLITS, parts, strict=True)}
-    return Assembled(entities, predicates, timeline, splits)
+    ends, (subject, object_) = _number("entity", entities, np.stack([facts.subject, facts.object]), order)
+    middle, (predicate,) = _number("predicate", predicates, facts.predicate[None], order)
+    renumbered = Facts(subject, predicate, object_, facts.start, facts.end)
+    return Assembled(ends, middle, timeline, *(renumbered.take(rows) for rows in parts))
 
 
-def choose_parts(rows: Rows, lengths: list[int], config: DataConfig) -> Parts:
+def choose_parts(rows: JoinedRows, lengths: list[int], config: DataConfig) -> SplitRows:
     """Return the rows of each split: those of each table, or a split that is made as the configuration says."""
-    given = len(lengths) == len(SPLITS)
-    if config.split == "auto" and given:
-        return Parts(*np.split(np.arange(sum(lengths)), np.cumsum(lengths)[:-1]))
-    if config.split == "chronological":
-        times = np.where(rows.start == NO_TICK, rows.end, rows.start)
-        return split_chronologically(times, config.valid_share, config.test_share)
-    return split_randomly(len(rows.start), config.valid_share, config.test_share, config.split_seed)
+    if config.split == "auto" and len(lengths) == len(SPLITS):
+        return SplitRows(*np.split(np.arange(sum(lengths)), np.cumsum(lengths)[:-1]))
+    times = np.where(rows.start == NO_TICK, rows.end, rows.start)
+    by: Literal["random", "time"] = "time" if config.split == "time" else "random"
+    return split_rows(times, by, config.valid_share, config.test_share, config.split_seed)
 
 
-def _build_timeline(rows: Rows, training: Ids, config: DataConfig) -> Timeline:
+def _build_timeline(rows: JoinedRows, training: Ids, config: DataConfig) -> Timeline:
     start, end = rows.start[training], rows.end[training]
     events = np.concatenate([start, end[end != start]])
     return Timeline.build(rows.unit, np.concatenate([rows.start, rows.end]), events, config.granularity, config.regular)
 
 
-def join_tables(tables: list[RawTable], names: dict[str, IdNames], config: DataConfig, problems: Problems) -> Rows:
+def join_tables(
+    tables: list[RawTable], names: dict[str, IdNames], config: DataConfig, problems: Problems
+) -> JoinedRows:
     """Return the rows of all tables, checked: the last door at which bad rows are reported, and stopped."""
     for table in tables:
         _check_ids(table, names, problems)
@@ -84,7 +95,7 @@ def join_tables(tables: list[RawTable], names: dict[str, IdNames], config: DataC
     unit = choose_unit(times.moments, config.granularity, times.first_place)
     ticks = ticks_of(times.moments, unit)
     columns = {role: _join([_rename(table.columns[role], names.get(role)) for table in tables]) for role in NAMES}
-    return Rows(**columns, start=ticks[times.start], end=ticks[times.end], unit=unit)
+    return JoinedRows(**columns, start=ticks[times.start], end=ticks[times.end], unit=unit)
 
 
 def _check_ids(table: RawTable, names: dict[str, IdNames], problems: Problems) -> None:
@@ -115,17 +126,15 @@ def _join(columns: list[Coded]) -> Coded:
     return Coded(values.dictionary.to_pylist(), np.concatenate(moved))
 
 
-def _number(kind: str, columns: list[Coded], order: Ids) -> tuple[Vocabulary, Ids]:
+def _number(kind: str, names: Sequence[str], codes: Ids, order: Ids) -> tuple[Vocabulary, Ids]:
     """Return the names in the order in which the rows show them first, and the ids of each column: (columns, rows)."""
-    joined = _join(columns)
-    codes = joined.codes.reshape(len(columns), -1)
     shown = codes[:, order].T.ravel()
-    first = np.empty(len(joined.values), dtype=np.int64)
+    first = np.empty(len(names), dtype=np.int64)
     first[shown[::-1]] = np.arange(len(shown))[::-1]  # the last one that is written is the first that is shown
     ranked = np.argsort(first)
     ids = np.empty_like(ranked)
     ids[ranked] = np.arange(len(ranked))
-    return Vocabulary(kind, [joined.values[i] for i in ranked]), ids[codes]
+    return Vocabulary(kind, [names[i] for i in ranked]), ids[codes]
 
 
 _IF_A_HEADER = (

@@ -1,4 +1,4 @@
-"""Public data sets that `foretime data get` fetches: what they are made of, where they are, and how they are checked.
+"""Public datasets that `foretime data get` fetches: what they are made of, where they are, and how they are checked.
 
 ICEWS14 and ICEWS05-15 come from the repository mniepert/mmkb. Wikidata12k comes from malllabiisc/HyTE, which only links
 an archive on a file-sharing site; here its facts come from a copy in soledad921/ATISE, and its names from one in
@@ -14,8 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from foretime.data.download import download
+from foretime.data.http import fetch
+from foretime.data.splitting import SPLITS
 from foretime.errors import DataError, DownloadError, suggestion
+from foretime.tables import Table
 
 SOURCE_VARIABLE = "FORETIME_SOURCE"
 FOLDER_VARIABLE = "FORETIME_DATA"
@@ -23,6 +25,8 @@ RAW = "https://raw.githubusercontent.com"
 MMKB = f"{RAW}/mniepert/mmkb/master/TemporalKGs"
 ATISE = f"{RAW}/soledad921/ATISE/a35b57084b535d37342b29ac80e1246aee308ae3/wikidata"
 P10 = f"{RAW}/cs-23-mi-10-01/P10"
+P10_ENTITIES = f"{P10}/46b668e89376052b39dbba413f79bceddec4c2e1/graphs/wikidata12k/entity2id.txt"
+P10_RELATIONS = f"{P10}/16247608292a877d04ebaaa73c31764325dfe25c/graphs/wikidata12k/relation2id.txt"
 
 Progress = Callable[[str, int, int | None], None]
 """Called with the name of a file, the bytes that are there, and those that it will have, if known."""
@@ -30,7 +34,7 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of a data set: its name here, its address there, and the checksum of what is kept."""
+    """One file of a dataset: its name here, its address there, and the checksum of what is kept."""
 
     name: str
     address: str
@@ -41,7 +45,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class PublicData:
-    """A data set that can be fetched."""
+    """A dataset that can be fetched."""
 
     description: str
     home: str
@@ -49,103 +53,89 @@ class PublicData:
     files: tuple[RemoteFile, ...]
 
 
+def _splits(address: str, *sums: str) -> tuple[RemoteFile, ...]:
+    """Return the files of the three splits, whose addresses have SPLIT in place of the name of the split."""
+    return tuple(
+        RemoteFile(f"{split}.txt", address.replace("SPLIT", split), sha256)
+        for split, sha256 in zip(SPLITS, sums, strict=True)
+    )
+
+
 CATALOG: dict[str, PublicData] = {
     "icews14": PublicData(
         "political events of 2014, by day",
         "https://github.com/mniepert/mmkb (TemporalKGs/icews14)",
-        (
-            RemoteFile(
-                "train.txt",
-                f"{MMKB}/icews14/icews_2014_train.txt",
-                "a6c7922dcbe406b3e292a313b4eab191e2399c3bc4810f662bb4363043a93df6",
-            ),
-            RemoteFile(
-                "valid.txt",
-                f"{MMKB}/icews14/icews_2014_valid.txt",
-                "23dfa5cd6f3bb5421efcc30fc03bed0e8de4c2cf251d1765ff722d6f8b15dbe3",
-            ),
-            RemoteFile(
-                "test.txt",
-                f"{MMKB}/icews14/icews_2014_test.txt",
-                "50d53602409a3dbaca2f13d9c7e30bf7311d8c1868fac890dc0c2836118b4cb4",
-            ),
+        _splits(
+            f"{MMKB}/icews14/icews_2014_SPLIT.txt",
+            "a6c7922dcbe406b3e292a313b4eab191e2399c3bc4810f662bb4363043a93df6",
+            "23dfa5cd6f3bb5421efcc30fc03bed0e8de4c2cf251d1765ff722d6f8b15dbe3",
+            "50d53602409a3dbaca2f13d9c7e30bf7311d8c1868fac890dc0c2836118b4cb4",
         ),
     ),
     "icews05-15": PublicData(
         "political events of 2005 to 2015, by day",
         "https://github.com/mniepert/mmkb (TemporalKGs/icews05-15)",
-        (
-            RemoteFile(
-                "train.txt",
-                f"{MMKB}/icews05-15/icews_2005-2015_train.txt",
-                "b736c7827497da10e0c51befdb0b5797f957d3bc264fa125543f729b22cd321d",
-            ),
-            RemoteFile(
-                "valid.txt",
-                f"{MMKB}/icews05-15/icews_2005-2015_valid.txt",
-                "404516f2da966c563ab6d81f1355ec5c67a9aa77c111bf712429e65136162b23",
-            ),
-            RemoteFile(
-                "test.txt",
-                f"{MMKB}/icews05-15/icews_2005-2015_test.txt",
-                "d034cd94ace08279639526cbe2ce34829562941ddd1301e6afa9e0ffa7a5b160",
-            ),
+        _splits(
+            f"{MMKB}/icews05-15/icews_2005-2015_SPLIT.txt",
+            "b736c7827497da10e0c51befdb0b5797f957d3bc264fa125543f729b22cd321d",
+            "404516f2da966c563ab6d81f1355ec5c67a9aa77c111bf712429e65136162b23",
+            "d034cd94ace08279639526cbe2ce34829562941ddd1301e6afa9e0ffa7a5b160",
         ),
     ),
     "wikidata12k": PublicData(
         "facts of Wikidata with the years in which they hold",
         "https://github.com/malllabiisc/HyTE (its page links an archive with the same facts)",
         (
-            RemoteFile(
-                "train.txt",
-                f"{ATISE}/train.txt",
+            *_splits(
+                f"{ATISE}/SPLIT.txt",
                 "90b42097c9741fada0f81fc5f1be1cb3c0eb0f8bfcf3f5de833dd252b98d069b",
-            ),
-            RemoteFile(
-                "valid.txt",
-                f"{ATISE}/valid.txt",
                 "ade5b9c50b985fcf4948b7edde69c65ff8b7c993ea545cd40dc62fc70b5e2e52",
-            ),
-            RemoteFile(
-                "test.txt",
-                f"{ATISE}/test.txt",
                 "f9d6b1bbeba58e94298a5655485b7ca3d1d449ba310b8755b32abafc5ec1da6f",
             ),
             RemoteFile(
-                "entity2id.txt",
-                f"{P10}/46b668e89376052b39dbba413f79bceddec4c2e1/graphs/wikidata12k/entity2id.txt",
-                "307628d198b9369b650d46bb88980b38ed0957a9e8148227c94907f9b2804f01",
-                columns=2,
+                "entity2id.txt", P10_ENTITIES, "307628d198b9369b650d46bb88980b38ed0957a9e8148227c94907f9b2804f01", 2
             ),
             RemoteFile(
-                "relation2id.txt",
-                f"{P10}/16247608292a877d04ebaaa73c31764325dfe25c/graphs/wikidata12k/relation2id.txt",
-                "50e6d3c632dde882c8a84aece1eda1f640f4a79a184033eb0941c10dad90e517",
-                columns=2,
+                "relation2id.txt", P10_RELATIONS, "50e6d3c632dde882c8a84aece1eda1f640f4a79a184033eb0941c10dad90e517", 2
             ),
         ),
     ),
 }
 
 
-def fetch(
+def datasets() -> Table:
+    """Return the public datasets that `download` fetches: name, description, number of files, and home page.
+
+    print(foretime.datasets())
+    """
+    rows = ((name, data.description, len(data.files), data.home) for name, data in CATALOG.items())
+    return Table(("name", "description", "files", "home"), tuple(rows))
+
+
+def download(
     name: str,
-    folder: Path | str,
+    folder: Path | str | None = None,
     *,
-    base_url: str | None = None,
+    source: str | None = None,
     progress: Progress | None = None,
     catalog: Mapping[str, PublicData] = CATALOG,
 ) -> Path:
-    """Return `folder/name`, in which every file of the data set now is, checked by its checksum.
+    """Return `folder/name`, in which every file of a public dataset now is, checked by its checksum.
 
-    A file that is there and right is not fetched again, and one that was fetched in part is resumed. `base_url`, or the
-    environment variable FORETIME_SOURCE, names a mirror that has the files as they are kept here:
-    `BASE/icews14/train.txt`.
+    A file that is there and right is not fetched again, and one that was fetched in part is resumed. Without a folder,
+    it is that of the environment variable FORETIME_DATA, or `data`; there `load` finds datasets by their names.
+    `source`, or the environment variable FORETIME_SOURCE, names a mirror that has the files as they are kept here:
+    `SOURCE/icews14/train.txt`. `progress` is called with a file's name, the bytes that are there, and their number.
+
+    Raises `DataError` for an unknown name, and `DownloadError`, with what to do, if a file cannot be fetched.
+
+        foretime.download("icews14")
+        graph = foretime.load("icews14")
     """
     if name not in catalog:
-        raise DataError(f"unknown data set {name!r}; there are: {', '.join(catalog)}{suggestion(name, catalog)}")
-    target = Path(folder) / name
-    base = base_url or os.environ.get(SOURCE_VARIABLE) or None
+        raise DataError(f"unknown dataset {name!r}; there are: {', '.join(catalog)}{suggestion(name, catalog)}")
+    target = Path(folder or data_folder()) / name
+    base = source or os.environ.get(SOURCE_VARIABLE) or None
     try:
         target.mkdir(parents=True, exist_ok=True)
         for file in catalog[name].files:
@@ -157,7 +147,7 @@ def fetch(
 
 
 def data_folder() -> Path:
-    """Return the folder of fetched data sets: that of the environment variable FORETIME_DATA, or `data` right here."""
+    """Return the folder of downloaded datasets: that of the environment variable FORETIME_DATA, or `data`."""
     return Path(os.environ.get(FOLDER_VARIABLE) or "data")
 
 
@@ -184,7 +174,7 @@ def _fetch_file(file: RemoteFile, target: Path, home: str, progress: Progress | 
             progress(file.name, done, total)
 
     try:
-        download(file.address, part, report)
+        fetch(file.address, part, report)
     except DownloadError as error:
         raise DownloadError(f"{error}\n{_remedy(path, home)}") from error
     if file.columns is not None:
@@ -207,6 +197,6 @@ def _keep_columns(path: Path, columns: int) -> None:
 
 def _remedy(path: Path, home: str) -> str:
     return (
-        f"Run the command again to go on where it stopped, or get {path.name} by hand from {home} and put it into "
+        f"Try again to resume where it stopped, or get {path.name} by hand from {home} and put it into "
         f"{path.parent}; a mirror can be named with {SOURCE_VARIABLE}"
     )

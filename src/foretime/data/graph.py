@@ -1,28 +1,35 @@
-"""A data set: names, a timeline, and the facts of train, valid and test."""
+"""A graph: names, a timeline, and the facts of train, valid and test."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 
 from foretime.config import DataConfig, check_section
-from foretime.data.assembling import assemble
-from foretime.data.facts import Facts, concatenate
+from foretime.data.assembling import assemble, choose_parts, divide, join_tables
+from foretime.data.facts import UNKNOWN, Facts, concatenate
+from foretime.data.formats import format_of, read_table
 from foretime.data.problems import Problems
-from foretime.data.reading import read_table
-from foretime.data.sources import SPLITS, find_source, read_id_names
+from foretime.data.sources import ID_FILES, find_source, read_id_names, split_file_names
+from foretime.data.splitting import SPLITS, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
-from foretime.errors import DataError, RunError, suggestion
+from foretime.errors import ConfigError, DataError, RunError, suggestion
 from foretime.files import write_bytes
+from foretime.tables import FrameLibrary, Table, frame_of
+
+if TYPE_CHECKING:
+    from foretime.data.summary import Summary
 
 GRAPH, FACTS, FORMAT = "graph.json", "facts.safetensors", 1
 _COLUMNS = ("subject", "predicate", "object", "start", "end")
@@ -32,8 +39,9 @@ _COLUMNS = ("subject", "predicate", "object", "start", "end")
 class Graph:
     """A temporal knowledge graph in three splits.
 
-    Ids are given in the order in which names first appear in train, then in valid, then in test: names that train never
-    shows have the highest ids.
+    `entities` and `predicates` are names with ids, `timeline` is the steps of time, and `train`, `valid` and `test` are
+    the facts as ids. Ids are given in the order in which names first appear in train, then in valid, then in test:
+    names that train never shows have the highest ids.
     """
 
     name: str
@@ -43,6 +51,21 @@ class Graph:
     train: Facts
     valid: Facts
     test: Facts
+
+    def __repr__(self) -> str:
+        return f"Graph {self.name}: " + "; ".join(f"{text}" for _, text in self._outline())
+
+    def _repr_html_(self) -> str:
+        return Table(("graph", self.name), tuple(self._outline())).to_html()
+
+    def _outline(self) -> list[tuple[str, str]]:
+        timeline = self.timeline
+        return [
+            ("facts", ", ".join(f"{len(self.facts(split)):,} {split}" for split in SPLITS)),
+            ("entities", f"{len(self.entities):,} entities"),
+            ("predicates", f"{len(self.predicates):,} predicates"),
+            ("times", f"{timeline.span} ({len(timeline):,} steps, granularity {timeline.granularity})"),
+        ]
 
     def facts(self, split: str | None = None) -> Facts:
         """Return the facts of a split by its name; of all three, train first and test last, without one."""
@@ -58,27 +81,82 @@ class Graph:
         """Whether any fact has two different ends, or one that is not known."""
         return any(self.facts(name).has_intervals for name in SPLITS)
 
+    def to_frame(self, split: str | None = None, library: FrameLibrary = "pandas") -> Any:
+        """Return the facts in names: split, subject, predicate, object, and time, or start and end.
+
+        The columns are categories, so that a graph of millions of facts fits. An end that is not known is missing.
+        `split` chooses one split, `library` is `pandas`, `polars` or `arrow`. Raises `DataError` for an unknown split.
+
+            graph.to_frame("train").groupby("predicate").size()
+        """
+        import pyarrow as pa
+
+        facts = self.facts(split)
+        sizes = [len(self.facts(name)) for name in SPLITS] if split is None else [len(facts)]
+        names = SPLITS if split is None else (split,)
+        labels = [self.timeline.label(step) for step in range(len(self.timeline))]
+
+        def column(codes: Any, values: Any) -> Any:
+            indices = pa.array(codes.astype(np.int32), mask=codes == UNKNOWN)
+            return pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string()))
+
+        entities, predicates = self.entities.names, self.predicates.names
+        columns = {
+            "split": column(np.repeat(np.arange(len(names)), sizes), names),
+            "subject": column(facts.subject, entities),
+            "predicate": column(facts.predicate, predicates),
+            "object": column(facts.object, entities),
+        }
+        times = {"start": facts.start, "end": facts.end} if self.has_intervals else {"time": facts.start}
+        columns |= {name: column(steps, labels) for name, steps in times.items()}
+        return frame_of(pa.table(columns), library)
+
+    def split(
+        self,
+        valid_share: float = 0.1,
+        test_share: float = 0.1,
+        by: Literal["random", "time"] = "random",
+        seed: int = 0,
+    ) -> Graph:
+        """Return a graph with the same facts in other splits.
+
+        `random` draws valid and test by the seed; `time` puts the latest facts into test and those before them into
+        valid, all facts of one step into one split. The timeline stays as it is. Raises `ConfigError` if nothing would
+        be left to train on.
+
+            forecasting = graph.split(by="time", test_share=0.2)
+        """
+        facts = self.facts()
+        parts = split_rows(facts.known_ends()[0], by, valid_share, test_share, seed)
+        return Graph(self.name, *divide(facts, parts, self.entities.names, self.predicates.names, self.timeline))
+
+    def describe(self) -> Summary:
+        """Return the numbers of the graph, and what about it deserves a second look."""
+        from foretime.data.summary import summarise
+
+        return summarise(self)
+
     def fingerprint(self) -> str:
         """Return a sha256 over names, timeline and facts: equal for equal graphs, whatever they are called."""
-        digest = hashlib.sha256(json.dumps(self._graph(), ensure_ascii=False, sort_keys=True).encode())
+        digest = hashlib.sha256(json.dumps(self._names(), ensure_ascii=False, sort_keys=True).encode())
         for name, column in self._tensors().items():
             digest.update(f"{name} {len(column)}\n".encode())
             digest.update(column.astype("<i4").tobytes())
         return digest.hexdigest()
 
     def save(self, folder: Path | str) -> None:
-        """Write the data set into a folder: `graph.json` and `facts.safetensors`."""
+        """Write the graph into a folder: `graph.json` and `facts.safetensors`. `load` and `Graph.load` read it."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / FACTS, safetensors.numpy.save(self._tensors()))
         header = {"format": FORMAT, "name": self.name, "fingerprint": self.fingerprint()}
-        write_bytes(folder / GRAPH, json.dumps(header | self._graph(), ensure_ascii=False, indent=0).encode())
+        write_bytes(folder / GRAPH, json.dumps(header | self._names(), ensure_ascii=False, indent=0).encode())
 
     @classmethod
     def load(cls, folder: Path | str) -> Graph:
-        """Return the data set that was saved in a folder."""
+        """Return the graph that was saved in a folder; raise `RunError` if it is missing or damaged."""
         folder = Path(folder)
-        saved = _load_graph(folder / GRAPH)
+        saved = _load_names(folder / GRAPH)
         try:
             tensors = safetensors.numpy.load_file(folder / FACTS)
             splits = {split: Facts(*(tensors[f"{split}.{c}"].astype(np.int64) for c in _COLUMNS)) for split in SPLITS}
@@ -93,7 +171,7 @@ class Graph:
             raise RunError(f"{folder}: the saved graph is damaged: {FACTS} and {GRAPH} do not agree; make it again")
         return graph
 
-    def _graph(self) -> dict[str, Any]:
+    def _names(self) -> dict[str, Any]:
         return {
             "timeline": self.timeline.to_dict(),
             "predicates": list(self.predicates.names),
@@ -108,7 +186,7 @@ class Graph:
         }
 
 
-def _load_graph(path: Path) -> dict[str, Any]:
+def _load_names(path: Path) -> dict[str, Any]:
     try:
         graph = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -120,12 +198,50 @@ def _load_graph(path: Path) -> dict[str, Any]:
     return graph
 
 
-def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa: B008
-    """Return the data set in a folder, a file, a frame, or a mapping from `train`, `valid` and `test` to these.
+def load(  # noqa: PLR0913, each is a key of [data]
+    source: Any,
+    *,
+    columns: Mapping[str, str | int] | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    names: Literal["auto", "as-is"] = "auto",
+    granularity: str = "auto",
+    regular: bool = True,
+    split: Literal["auto", "random", "time"] = "auto",
+    valid_share: float = 0.1,
+    test_share: float = 0.1,
+    split_seed: int = 0,
+) -> Graph:
+    """Return the graph in a file, a folder, a frame, or a mapping from `train`, `valid` and `test` to these.
 
-    A frame is a pandas, Polars or Arrow table. What has only train is split as the configuration says. Every bad row
-    of all files is reported in one `DataError`.
+    Parameters:
+        source: a file (TSV, CSV, JSON Lines, Parquet or Arrow), a folder with train, valid and test files, the folder
+            of a saved graph or of a run, the name of a downloaded dataset, or a pandas, Polars or Arrow table.
+        columns: which column is which, by name or by number from 1: `{"subject": "actor", "predicate": 2, …}`; by
+            default as the header says, or in the order subject, predicate, object, time (or start, end).
+        header: whether the first row of a text file names the columns; by default seen from the row.
+        delimiter: what separates the columns of a text file; by default seen from the first row.
+        names: `auto` replaces ids by the names in `entity2id.txt` and `relation2id.txt` beside the data.
+        granularity: one step of the timeline: `second` to `year`, `step` for integers, or `bins:N`.
+        regular: whether steps without any event are on the timeline too.
+        split: `auto` keeps the splits of a folder and splits a single table at random; `random` and `time` split anew.
+        valid_share, test_share: the shares of facts that a new split puts into valid and test.
+        split_seed: the seed of a random split.
+
+    Raises `DataError` with every bad row, its file, its line and what to do, and `ConfigError` for a wrong setting.
+
+        graph = foretime.load("events.csv", granularity="month")
+        graph = foretime.load(frame, columns={"subject": "who", "predicate": "did", "object": "whom", "time": "day"})
     """
+    settings = {key: value for key, value in locals().items() if key in DataConfig.model_fields}
+    settings["columns"] = dict(columns or {})
+    return read_graph(source, check_section(DataConfig, settings, "load: "))
+
+
+def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa: B008
+    """Return the graph that `load` returns, read as a `[data]` section says."""
+    if isinstance(source, str | Path) and (Path(source) / GRAPH).is_file():
+        return _load_as_saved(Path(source), config)
     found = find_source(source)
     problems = Problems()
     names = read_id_names(found.folder, problems) if config.names == "auto" else {}
@@ -133,14 +249,33 @@ def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa
         split: read_table(table, "the frame" if len(found.tables) == 1 else f"the frame {split!r}", config, problems)
         for split, table in found.tables.items()
     }
-    parts = assemble(tables, names, config, problems)
-    return Graph(found.name, parts.entities, parts.predicates, parts.timeline, **parts.splits)
+    return Graph(found.name, *assemble(tables, names, config, problems))
 
 
-def load(source: Any, **settings: Any) -> Graph:
-    """Return the graph in a file, a folder of splits, or a pandas, Polars or Arrow frame.
+def _load_as_saved(folder: Path, config: DataConfig) -> Graph:
+    changed = config.model_dump(exclude_defaults=True, exclude={"path"})
+    if changed:
+        raise ConfigError(f"{folder}: a saved graph is used as it is; leave out {', '.join(changed)}")
+    return Graph.load(folder)
 
-    The settings are the keys of `[data]`, such as `granularity="month"` or `columns={"subject": "actor", …}`.
-    A mapping from split names to files or frames gives the splits as they are.
+
+def split_file(file: Path | str, out: Path | str, config: DataConfig) -> dict[Path, int]:
+    """Write train, valid and test files into a folder, every row as it was written, and return their rows by file.
+
+    The files are of the format of the input: a text file gives text files with the same delimiter, header and columns
+    (`.tsv`, or `.csv` where quotes group fields). All rows are checked first. Files of names that lie beside the file
+    come along. Raises `DataError` for bad rows, and for a folder that holds a split already.
     """
-    return read_graph(source, check_section(DataConfig, settings, "load: "))
+    file, out, problems = Path(file), Path(out), Problems()
+    if file.is_dir():
+        raise DataError(f"{file}: a folder; name the one file that is to be split")
+    table = read_table(file, file.name, config, problems)
+    parts = choose_parts(join_tables([table], {}, config, problems), [len(table)], config)
+    out.mkdir(parents=True, exist_ok=True)
+    if present := split_file_names(out):
+        raise DataError(f"{out}: has {', '.join(sorted(present))} already; name a new folder")
+    paths = format_of(file).split(file, config, parts, out)
+    for name in ID_FILES:
+        if (beside := file.parent / name).is_file() and not (out / name).exists():
+            shutil.copyfile(beside, out / name)
+    return dict(zip(paths, map(len, parts), strict=True))

@@ -13,13 +13,11 @@ SHOWN = 20
 
 
 class Place(NamedTuple):
-    """Where a row is. Places of one source sort by line, sources in the order in which they were read."""
+    """Where a row is: a line of a text file, or a `row` of a table without lines."""
 
-    order: int
     source: str
     line: int
-    word: str
-    """Empty for a line of a text file, `row` for a row of a table without lines."""
+    word: str = ""
 
     def __str__(self) -> str:
         return f"{self.source}: {self.word} {self.line}" if self.word else f"{self.source}:{self.line}"
@@ -33,8 +31,13 @@ class Problems:
     _found: list[tuple[Place, str]] = field(default_factory=list)
     _sources: dict[str, int] = field(default_factory=dict)
 
+    def begin(self, source: str) -> None:
+        """Note that a source is being read: the report lists sources in this order."""
+        self._sources.setdefault(source, len(self._sources))
+
     def add(self, place: Place, text: str) -> None:
         """Count one bad row."""
+        self.begin(place.source)
         self.count += 1
         self._found.append((place, text))
 
@@ -46,15 +49,12 @@ class Problems:
         shown = [int(row) for row in rows[: len(texts)]]
         self._found += zip(locate(shown), texts, strict=True)
 
-    def order(self, source: str) -> int:
-        """Return the number of a source in the order in which sources were first named."""
-        return self._sources.setdefault(source, len(self._sources))
-
     def check(self) -> None:
         """Raise one `DataError` with every bad row so far, if there is any."""
         if not self.count:
             return
-        lines = [f"{place}: {text}" for place, text in sorted(self._found)[:SHOWN]]
+        ordered = sorted(self._found, key=lambda found: (self._sources[found[0].source], found[0].line, found[1]))
+        lines = [f"{place}: {text}" for place, text in ordered[:SHOWN]]
         if self.count > len(lines):
             lines.append(f"… and {self.count - len(lines):,} more")
         raise DataError("\n".join(lines))

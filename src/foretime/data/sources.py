@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from foretime.data.catalog import CATALOG, FOLDER_VARIABLE, data_folder
+from foretime.data.formats import SUFFIXES, stem_of
+from foretime.data.formats.streams import without_compression
+from foretime.data.formats.text import records
 from foretime.data.problems import Place, Problems
-from foretime.data.streams import PARQUETS, TEXTS, stem_and_kind
-from foretime.data.textfile import records
+from foretime.data.splitting import SPLITS
 from foretime.errors import DataError, suggestion
 
-SPLITS = ("train", "valid", "test")
 ID_FILES = {"entity2id.txt": ("subject", "object"), "relation2id.txt": ("predicate",)}
 """Files that give names to ids, and the columns that they are about."""
 _WORDS = {"train": ("train",), "valid": ("valid", "val", "dev", "validation"), "test": ("test",)}
@@ -37,11 +38,11 @@ def find_source(source: Any) -> Source:
         return Source(path.resolve().name, _check_splits(_split_files(path), str(path)), path)
     if not path.exists():
         raise DataError(f"{path}: no such file or folder{_remedy(str(path))}")
-    return Source(stem_and_kind(path)[0], {"train": path}, path.parent)
+    return Source(stem_of(path), {"train": path}, path.parent)
 
 
 def _fetched(path: Path) -> Path:
-    """Return the folder of a fetched data set where a path is no path but the name of one."""
+    """Return the folder of a downloaded dataset where a path is no path but the name of one."""
     folder = data_folder() / path.name
     return folder if len(path.parts) == 1 and not path.exists() and folder.is_dir() else path
 
@@ -71,7 +72,7 @@ def _check_splits(tables: dict[str, Any], place: str) -> dict[str, Any]:
         found = f"found only {' and '.join(tables)}; " if tables else ""
         remedy = "or leave train alone there to have it split, or make a split with `foretime data split`"
         if "train" in missing:
-            remedy = "name the files train, valid and test (.tsv, .csv, .txt, .parquet)"
+            remedy = f"name the files train, valid and test ({', '.join(SUFFIXES)})"
         raise DataError(f"{place}: no {' and no '.join(missing)} file; {found}add it, {remedy}")
     return {split: tables[split] for split in SPLITS if split in tables}
 
@@ -81,9 +82,9 @@ def _split_files(folder: Path) -> dict[str, Path]:
     named: dict[str, list[Path]] = {split: [] for split in SPLITS}
     ending: dict[str, list[Path]] = {split: [] for split in SPLITS}
     for path in sorted(folder.iterdir()):
-        stem, kind = stem_and_kind(path)
-        if path.name.startswith(".") or not path.is_file() or kind not in (*TEXTS, *PARQUETS):
+        if path.name.startswith(".") or not path.is_file() or without_compression(path).suffix.lower() not in SUFFIXES:
             continue
+        stem = stem_of(path)
         last = stem.lower().replace("-", "_").replace(".", "_").split("_")[-1]
         for split, words in _WORDS.items():
             if last in words:
@@ -116,15 +117,15 @@ def read_id_names(folder: Path | None, problems: Problems) -> dict[str, IdNames]
 
 def _read_names(path: Path, problems: Problems) -> dict[str, str]:
     names: dict[str, str] = {}
-    order = problems.order(str(path))
+    problems.begin(str(path))
     for record in records(path, "\t"):
         fields = record.fields
-        place = Place(order, str(path), record.line, "")
+        place = Place(str(path), record.line)
         if record.line == 1 and len(fields) == 1 and fields[0].isdecimal():
             continue  # some files begin with the number of names
         if len(fields) != 2 or not all(fields):
             problems.add(
-                place, f"expected a name, a tab and an id, found {len(fields)} fields; mend it, or use --names as-is"
+                place, f"expected a name, a tab and an id, found {len(fields)} fields; fix it, or use --names as-is"
             )
         elif names.setdefault(fields[1], fields[0]) != fields[0]:
             problems.add(place, f"the id {fields[1]!r} has two names; leave one, or use --names as-is")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from foretime.data.facts import Ids
 from foretime.errors import ConfigError
 
+SPLITS = ("train", "valid", "test")
 
-class Parts(NamedTuple):
+
+class SplitRows(NamedTuple):
     """The rows of each split, in the order of the file."""
 
     train: Ids
@@ -18,27 +20,29 @@ class Parts(NamedTuple):
     test: Ids
 
 
-def split_randomly(count: int, valid_share: float, test_share: float, seed: int) -> Parts:
-    """Return a split of `count` rows drawn by the seed."""
-    valid, test = _sizes(count, valid_share, test_share)
-    shuffled = np.random.default_rng(seed).permutation(count)
-    return Parts(np.sort(shuffled[valid + test :]), np.sort(shuffled[:valid]), np.sort(shuffled[valid : valid + test]))
+def split_rows(
+    times: Ids, by: Literal["random", "time"], valid_share: float, test_share: float, seed: int = 0
+) -> SplitRows:
+    """Return a split of rows that is drawn by the seed or, by `time`, has train before valid and valid before test.
 
-
-def split_chronologically(times: Ids, valid_share: float, test_share: float) -> Parts:
-    """Return a split in which train comes before valid, and valid before test.
-
-    All rows of one time go to one split: each cut is moved to the nearest border between two times, the earlier one of
-    two that are equally near. Only if there are fewer times than splits is a time cut, in the order of the file.
+    By time, all rows of one time go to one split: each cut is moved to the nearest border between two times, the
+    earlier one of two that are equally near. Only if there are fewer times than splits is a time cut, in the order of
+    the file. Raises `ConfigError` for shares that leave nothing to train on.
     """
-    valid, test = _sizes(len(times), valid_share, test_share)
+    count = len(times)
+    valid, test = _sizes(count, valid_share, test_share)
+    if by == "random":
+        order = np.random.default_rng(seed).permutation(count)
+        return SplitRows(*(np.sort(part) for part in (order[valid + test :], order[:valid], order[valid:][:test])))
+    if by != "time":
+        raise ConfigError(f"a split by {by!r} cannot be made; use random or time")
     order = np.argsort(times, kind="stable")
-    wanted = sorted({len(times) - valid - test, len(times) - test} - {len(times)})
+    wanted = sorted({count - valid - test, count - test} - {count})
     borders = np.flatnonzero(np.diff(times[order])) + 1
     cuts = _nearest(borders, wanted) if len(borders) >= len(wanted) else wanted
     ends = dict(zip(wanted, cuts, strict=True))
-    first, second = (ends.get(want, len(times)) for want in (len(times) - valid - test, len(times) - test))
-    return Parts(np.sort(order[:first]), np.sort(order[first:second]), np.sort(order[second:]))
+    first, second = (ends.get(want, count) for want in (count - valid - test, count - test))
+    return SplitRows(*(np.sort(part) for part in (order[:first], order[first:second], order[second:])))
 
 
 def _nearest(borders: Ids, wanted: list[int]) -> list[int]:

@@ -1,18 +1,20 @@
-"""What a data set holds, in numbers, and what about it deserves a second look."""
+"""What a graph holds, in numbers, and what about it deserves a second look."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
-from foretime.data.sources import SPLITS
+from foretime.data.splitting import SPLITS
 from foretime.data.times import INTEGER
+from foretime.tables import FrameLibrary, Table
 
 FREQUENT = 10
 """Predicates that a summary lists."""
@@ -22,7 +24,7 @@ YEARS = (1000, 2100)
 
 @dataclass(frozen=True)
 class Summary:
-    """A data set in numbers. Counts by split are in the order train, valid, test."""
+    """A graph in numbers. Counts by split are in the order train, valid, test."""
 
     name: str
     facts: dict[str, int]
@@ -69,47 +71,78 @@ class Summary:
         """Return everything, warnings included, as JSON can hold it."""
         return asdict(self) | {"warnings": self.warnings()}
 
+    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
+        """Return a frame with a row for each split: its facts, and how many of them deserve a second look."""
+        columns = ("facts", "duplicates", "leaked", "unseen_entity", "unseen_predicate", "self_loops")
+        rows = tuple((split, *(getattr(self, name)[split] for name in columns)) for split in SPLITS)
+        return Table(("split", *columns), rows).to_frame(library)
 
-def describe(graph: Graph) -> Summary:
-    """Return the numbers of a data set."""
-    known = graph.facts()
-    timeline = graph.timeline
-    both = (known.start != UNKNOWN) & (known.end != UNKNOWN)
-    names = [*graph.entities.names, *graph.predicates.names]
-    entities = int(max(graph.train.subject.max(initial=-1), graph.train.object.max(initial=-1))) + 1
-    predicates = int(graph.train.predicate.max(initial=-1)) + 1
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what there is to say, as labels and texts; lines that would say nothing are left out."""
+        spread = self.events_per_step
+        unit = "" if self.granularity == INTEGER else f" of {self.granularity}"  # integers are steps of nothing else
+        rows = [
+            ("facts", _by_split(self.facts)),
+            ("entities", f"{self.entities:,} ({self.entities_in_train:,} in train)"),
+            ("predicates", f"{self.predicates:,} ({self.predicates_in_train:,} in train)"),
+            ("times", f"{self.first_time} to {self.last_time}: {self.steps:,} steps{unit}"),
+            ("events at a step", f"{spread['min']:,} to {spread['max']:,}, median {spread['median']:,g}"),
+        ]
+        if self.intervals:
+            ends = f"{self.without_start:,} without start, {self.without_end:,} without end"
+            rows.append(("intervals", f"{self.intervals:,} ({ends}, {self.reversed_intervals:,} reversed)"))
+        if any(self.self_loops.values()):
+            rows.append(("subject = object", _by_split(self.self_loops)))
+        return rows
+
+    def __str__(self) -> str:
+        lines = [f"{label:<18}{text}" for label, text in self.rows()]
+        return "\n".join([self.name, *lines, *(f"warning: {warning}" for warning in self.warnings())])
+
+    def _repr_html_(self) -> str:
+        warnings = [("warning", warning) for warning in self.warnings()]
+        return Table(("graph", self.name), (*self.rows(), *warnings)).to_html()
+
+
+def _by_split(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {split}" for split, count in counts.items())
+
+
+def summarise(graph: Graph) -> Summary:
+    """Return the numbers of a graph."""
+    every, timeline, train = graph.facts(), graph.timeline, graph.train
+    # ids are given in the order of train, so what it never shows has the highest ones
+    entities = int(max(train.subject.max(initial=-1), train.object.max(initial=-1))) + 1
+    predicates = int(train.predicate.max(initial=-1)) + 1
     duplicates, leaked = _repeated(graph)
+
+    def by_split(count: Callable[[Facts], NDArray[np.bool_]]) -> dict[str, int]:
+        return {split: int(count(graph.facts(split)).sum()) for split in SPLITS}
+
     return Summary(
         name=graph.name,
         facts={split: len(graph.facts(split)) for split in SPLITS},
         entities=len(graph.entities),
         predicates=len(graph.predicates),
-        entities_in_train=entities,  # ids are given in the order of train
+        entities_in_train=entities,
         predicates_in_train=predicates,
         granularity=timeline.granularity,
         steps=len(timeline),
         first_time=timeline.label(0),
         last_time=timeline.label(len(timeline) - 1),
-        events_per_step=_events_per_step(known, len(timeline)),
-        intervals=int((known.start != known.end).sum()),
-        without_start=int((known.start == UNKNOWN).sum()),
-        without_end=int((known.end == UNKNOWN).sum()),
-        reversed_intervals=int((both & (known.start > known.end)).sum()),
-        self_loops={split: int((facts.subject == facts.object).sum()) for split, facts in _splits(graph)},
+        events_per_step=_events_per_step(every, len(timeline)),
+        intervals=int((every.start != every.end).sum()),
+        without_start=int((every.start == UNKNOWN).sum()),
+        without_end=int((every.end == UNKNOWN).sum()),
+        reversed_intervals=int(((every.start > every.end) & (every.end != UNKNOWN)).sum()),
+        self_loops=by_split(lambda facts: facts.subject == facts.object),
         duplicates=duplicates,
         leaked=leaked,
-        unseen_entity={
-            split: int(((facts.subject >= entities) | (facts.object >= entities)).sum())
-            for split, facts in _splits(graph)
-        },
-        unseen_predicate={split: int((facts.predicate >= predicates).sum()) for split, facts in _splits(graph)},
-        untrimmed_names=[name for name in names if name != name.strip()],
-        frequent_predicates=_frequent_predicates(graph, known),
+        unseen_entity=by_split(lambda facts: np.maximum(facts.subject, facts.object) >= entities),
+        unseen_predicate=by_split(lambda facts: facts.predicate >= predicates),
+        untrimmed_names=[name for name in (*graph.entities.names, *graph.predicates.names) if name != name.strip()],
+        frequent_predicates=_frequent_predicates(graph, every),
     )
-
-
-def _splits(graph: Graph) -> Iterator[tuple[str, Facts]]:
-    return ((split, graph.facts(split)) for split in SPLITS)
 
 
 def _events_per_step(facts: Facts, steps: int) -> dict[str, float]:
@@ -128,17 +161,14 @@ def _repeated(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
     codes = _fact_codes(graph)
     earlier = np.zeros(len(codes), dtype=bool)
     duplicates, leaked = {}, {}
-    for split, part in zip(SPLITS, np.split(codes, _borders(graph)), strict=True):
+    borders = np.cumsum([len(graph.train), len(graph.valid)])
+    for split, part in zip(SPLITS, np.split(codes, borders), strict=True):
         here = np.zeros_like(earlier)
         here[part] = True
         duplicates[split] = len(part) - int(here.sum())
         leaked[split] = int(earlier[part].sum())
         earlier |= here
     return duplicates, leaked
-
-
-def _borders(graph: Graph) -> Ids:
-    return np.cumsum([len(graph.train), len(graph.valid)])
 
 
 def _fact_codes(graph: Graph) -> Ids:

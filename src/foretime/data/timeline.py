@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Ids
-from foretime.data.times import INTEGER, Moments, parse_time
-from foretime.data.units import NO_TICK, UNITS, check_granularity, tick_text, ticks_of
+from foretime.data.times import INTEGER, NO_TICK, UNITS, Moments, check_granularity, parse_time, tick_text, ticks_of
 from foretime.errors import DataError, QuestionError
 
 MOST_STEPS = 1_000_000

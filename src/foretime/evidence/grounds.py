@@ -14,7 +14,7 @@ from foretime.data.graph import Graph
 from foretime.evidence.families import FEATURES, RULED, Reach
 from foretime.evidence.index import EvidenceIndex, evidence_index
 from foretime.evidence.vocabulary import Vocabulary, rule_vocabulary
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 
 SCATTER = 2_654_435_761
 """An odd number: its multiples put subjects in an order that has nothing to do with their own numbers."""
@@ -84,7 +84,7 @@ class Grounds:
         return np.searchsorted(cost, np.linspace(0, cost[-1], runs + 1))
 
 
-def grounds_of(graph: Graph, config: EvidenceConfig, rules: RuleTable | None = None) -> Grounds:
+def grounds_of(graph: Graph, config: EvidenceConfig, rules: Rules | None = None) -> Grounds:
     """Return the grounds of a data set; `rules` are mined ones, of which the paths are used."""
     facts = concatenate([graph.facts(split) for split in config.splits])
     index = evidence_index(facts, len(graph.entities), len(graph.predicates), len(graph.timeline))

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from foretime.evidence.grounds import Grounds
 from foretime.models.base import Component, Model, Queries, ScoreTerm
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 
 ROWS_AT_ONCE = 512
 """Questions that are scored at once where only some candidates are wanted."""
@@ -124,7 +124,7 @@ class WithEvidence(Model):
         """Return the parts of the model, and the evidence."""
         return [*self.base.components(), Component("evidence", 1.0, self.evidence)]
 
-    def take_rules(self, rules: RuleTable | None) -> None:
+    def take_rules(self, rules: Rules | None) -> None:
         """Hand the rules that guide the model on to it."""
         self.base.take_rules(rules)
 

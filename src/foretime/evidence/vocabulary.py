@@ -8,7 +8,7 @@ import numpy as np
 
 from foretime.data.facts import inverse
 from foretime.evidence.index import EvidenceIndex, Ints, Offsets
-from foretime.rules.rule import NO_SECOND, RuleTable
+from foretime.rules.table import NO_SECOND, Rules
 
 
 class Vocabulary(NamedTuple):
@@ -24,7 +24,7 @@ class Vocabulary(NamedTuple):
     path_body: Offsets
 
 
-def rule_vocabulary(index: EvidenceIndex, pair_support: int, rules: RuleTable | None, path_rules: int) -> Vocabulary:
+def rule_vocabulary(index: EvidenceIndex, pair_support: int, rules: Rules | None, path_rules: int) -> Vocabulary:
     """Return the rules of the evidence; `rules` are mined ones, of which the paths are taken."""
     every = 2 * index.predicates
     head, body = _pair_rules(index, pair_support)
@@ -51,7 +51,7 @@ def _pair_rules(index: EvidenceIndex, support: int) -> tuple[Offsets, Offsets]:
     return kept // every, kept % every
 
 
-def _path_rules(rules: RuleTable | None, at_most: int, every: int) -> tuple[Offsets, Offsets]:
+def _path_rules(rules: Rules | None, at_most: int, every: int) -> tuple[Offsets, Offsets]:
     """Return the heads and bodies of the most confident path rules in both directions, sorted by head and body."""
     if rules is None or at_most == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from foretime.data.facts import UNKNOWN, Facts, empty_facts
 from foretime.data.graph import Graph
-from foretime.data.sources import SPLITS
+from foretime.data.splitting import SPLITS
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.ranks import batches
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_slots, score_terms

@@ -15,7 +15,7 @@ from foretime.models.hyte import HyTE
 from foretime.models.lcge import LCGE
 from foretime.models.quate import QuatE
 from foretime.models.rotate import RotatE
-from foretime.models.rules import Rules
+from foretime.models.rules import RulesModel
 from foretime.models.tcomplex import TComplEx
 from foretime.models.telm import TeLM
 from foretime.models.tero import TeRo
@@ -37,7 +37,7 @@ MODELS: dict[str, type[Model]] = {
     "tcomplex": TComplEx,
     "tntcomplex": TNTComplEx,
     "lcge": LCGE,
-    "rules": Rules,
+    "rules": RulesModel,
 }
 
 __all__ = [

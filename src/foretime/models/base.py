@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from foretime.config import LossName, Section
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 
 
 class Sizes(NamedTuple):
@@ -97,7 +97,7 @@ class Model(nn.Module, ABC):
         """Return the models that train side by side, each under its own loss: by default the model alone."""
         return [Component("", 1.0, self)]
 
-    def take_rules(self, rules: RuleTable | None) -> None:
+    def take_rules(self, rules: Rules | None) -> None:
         """Take the temporal rules that guide the model; only models that say `takes_rules` are given some."""
 
     def begin_epoch(self, epoch: int) -> None:

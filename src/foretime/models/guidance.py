@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from foretime.data.facts import inverse
 from foretime.models.algebra import lookup, multiply
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import NO_SECOND, RuleTable, join, table_of
+from foretime.rules.table import NO_SECOND, Rules, join
 
 Norm = Literal["cubed", "squared"]
 MOST_TRANSFERS = 2
@@ -39,13 +39,13 @@ class RuleGuide(nn.Module):
         self.transfer = nn.Parameter(_ones(rank))
         self.take_rules(None)
 
-    def take_rules(self, rules: RuleTable | None) -> None:
+    def take_rules(self, rules: Rules | None) -> None:
         """Take the rules, or none, as index tensors: (rows,), (rows, 2) and (rows,).
 
         A rule is listed once and guides in both directions, so it has two rows: itself, and its mirror with every
         predicate inverted. The order of the body does not matter here, but each atom keeps its transfers.
         """
-        taken = table_of([]) if rules is None else join([rules, self._mirrors(rules)])
+        taken = Rules.of([]) if rules is None else join([rules, self._mirrors(rules)])
         transfers = [(*PATTERNS[str(pattern)].transfers, 0)[:2] for pattern in taken.pattern]
         moves = np.array(transfers, dtype=np.int64).reshape(-1, 2)
         body = np.stack([taken.first, taken.second], axis=1) + moves * self.predicates
@@ -54,7 +54,7 @@ class RuleGuide(nn.Module):
         self.register_buffer("body", torch.from_numpy(body), persistent=False)
         self.register_buffer("weight", torch.from_numpy(taken.confidence).float(), persistent=False)
 
-    def _mirrors(self, rules: RuleTable) -> RuleTable:
+    def _mirrors(self, rules: Rules) -> Rules:
         """Return the rules with every predicate inverted, the atoms of the body in the same order."""
         count = self.predicates // 2
         second = np.where(rules.second == NO_SECOND, NO_SECOND, inverse(rules.second, count))

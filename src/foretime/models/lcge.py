@@ -12,7 +12,7 @@ from foretime.models.base import Component, Model, ModelOptions, Queries, ScoreT
 from foretime.models.complex import ComplEx
 from foretime.models.guidance import Norm, RuleGuide
 from foretime.models.tntcomplex import TNTComplEx
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 
 
 class LCGEOptions(ModelOptions):
@@ -36,7 +36,7 @@ class EventComponent(TNTComplEx):
         super().__init__(sizes, options, generator)
         self.guide = RuleGuide(options.rank, sizes.predicates // sizes.ends, options.rule_norm)
 
-    def take_rules(self, rules: RuleTable | None) -> None:
+    def take_rules(self, rules: Rules | None) -> None:
         """Take the rules that guide the predicates."""
         self.guide.take_rules(rules)
 
@@ -112,7 +112,7 @@ class LCGE(Model):
             for name, penalty in part.model.penalties(queries, objects).items()
         }
 
-    def take_rules(self, rules: RuleTable | None) -> None:
+    def take_rules(self, rules: Rules | None) -> None:
         """Take the rules that guide the event part."""
         self.event.take_rules(rules)
 

@@ -3,7 +3,8 @@
 No torch here, and what needs numba (`static`, `temporal`, `mining`) is imported by those who mine, not by this package.
 """
 
-from foretime.rules.patterns import PATTERNS, Pattern
-from foretime.rules.rule import Rule, RuleTable, canonical
+from foretime.rules.patterns import PATTERNS
+from foretime.rules.rule import Rule, RuleIds
+from foretime.rules.table import Rules
 
-__all__ = ["PATTERNS", "Pattern", "Rule", "RuleTable", "canonical"]
+__all__ = ["PATTERNS", "Rule", "RuleIds", "Rules"]

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foretime.data.facts import Facts, Ids, inverse
+from foretime.data.facts import Facts, inverse
 from foretime.data.graph import Graph
 from foretime.errors import DataError
-from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
-from foretime.rules.rule import STATIC, Rule
-
-if TYPE_CHECKING:
-    from foretime.rules.temporal import TemporalSettings
+from foretime.rules.index import distinct_rows
+from foretime.rules.patterns import PATTERNS, gap_steps
+from foretime.rules.rule import STATIC, RuleIds
 
 _AT_ONCE = 4096
 """Events that are made into Python values at once: most callers want only the first ones."""
@@ -52,39 +51,26 @@ class _Event(NamedTuple):
     object: int
 
 
-class _Body(NamedTuple):
-    """A start of the rule at one pair, with every way in which its body holds there."""
-
-    subject: int
-    object: int
-    ways: list[tuple[_Event, ...]]
-
-
-class Found(NamedTuple):
-    """The first groundings of a rule by time; `whole` tells that all that were asked for are there."""
+class FoundExamples(NamedTuple):
+    """The first groundings of a rule by time; `whole` says whether all that were asked for are there."""
 
     groundings: list[Grounding]
     whole: bool
 
 
-class EventIndex:
+class GroundingIndex:
     """The distinct events of facts and of their inverses, by predicate and time, and by predicate, subject and time."""
 
     def __init__(self, facts: Facts, graph: Graph) -> None:
         self._entities = len(graph.entities)
         predicates = len(graph.predicates)
-        columns = facts.with_inverses(predicates).events()
-        key = columns.predicate * self._entities + columns.subject
-        order = np.lexsort([columns.object, columns.time, key])
-        key, step, object_ = key[order], columns.time[order], columns.object[order]
-        new = np.ones(len(key), dtype=bool)
-        new[1:] = (key[1:] != key[:-1]) | (step[1:] != step[:-1]) | (object_[1:] != object_[:-1])
-        self._key: Ids = key[new]
-        self._time: NDArray[np.int32] = step[new].astype(np.int32)
-        self._object: NDArray[np.int32] = object_[new].astype(np.int32)
-        of_predicate: Ids = self._key // self._entities
-        self._in_time: NDArray[np.int32] = np.lexsort((self._time, of_predicate)).astype(np.int32)
-        self._begin: Ids = np.searchsorted(of_predicate, np.arange(2 * predicates + 1))
+        events = facts.with_inverses(predicates).events()
+        key = events.predicate * self._entities + events.subject
+        self._key, step, object_ = distinct_rows([key, events.time, events.object])
+        self._time, self._object = step.astype(np.int32), object_.astype(np.int32)
+        of_predicate = self._key // self._entities
+        self._in_time = np.lexsort((self._time, of_predicate)).astype(np.int32)
+        self._begin = np.searchsorted(of_predicate, np.arange(2 * predicates + 1))
 
     def in_time(self, predicate: int) -> Iterator[_Event]:
         """Yield the events of a predicate by time, then by subject and object."""
@@ -106,114 +92,88 @@ class EventIndex:
         return [_Event(when, subject, predicate, other) for when, other in pairs]
 
 
-def examples(
-    rule: Rule,
-    graph: Graph,
-    settings: TemporalSettings,
-    count: int | None = None,
-    misses: bool = False,
-    facts: Facts | None = None,
-) -> list[Grounding]:
-    """Return the first groundings of a rule by time, all without `count`; with `misses`, those whose head did not come.
-
-    They are looked for in the training facts, or in those that are given.
-    """
-    index = EventIndex(graph.train if facts is None else facts, graph)
-    return find_examples(rule, graph, settings, index, count, misses).groundings
-
-
 def find_examples(
-    rule: Rule,
+    rule: RuleIds,
     graph: Graph,
-    settings: TemporalSettings,
-    index: EventIndex,
+    window: int,
+    index: GroundingIndex,
     count: int | None = None,
     misses: bool = False,
     seconds: float = math.inf,
-) -> Found:
-    """Return what `examples` returns, found among indexed events; after some seconds, what has been found by then."""
+) -> FoundExamples:
+    """Return the first groundings of a rule by time, all without `count`; with `misses`, those whose head did not come.
+
+    After some seconds, what has been found by then is returned.
+    """
     if rule.pattern == STATIC:
         raise DataError("a rule without time has no dated examples; give its atoms times, as in (x, y, t)")
     found: list[Grounding] = []
     try:
-        for grounding in _groundings(rule, graph, settings, index, time.monotonic() + seconds):
+        for grounding in _Search(rule, graph, window, index, time.monotonic() + seconds).groundings():
             if grounding.holds != misses:
                 found.append(grounding)
             if len(found) == count:
                 break
     except TimeoutError:
-        return Found(found, whole=False)
-    return Found(found, whole=True)
+        return FoundExamples(found, whole=False)
+    return FoundExamples(found, whole=True)
 
 
-def _groundings(
-    rule: Rule, graph: Graph, settings: TemporalSettings, index: EventIndex, until: float
-) -> Iterator[Grounding]:
-    pattern, window = PATTERNS[rule.pattern], settings.window
-    latest = len(graph.timeline) - pattern.reach * window
-    for body in _bodies(rule, pattern, index, window, latest, until):
-        yield _with_head(rule, body, pattern, index, window, graph)
-        _check_time(until)
+class _Search(NamedTuple):
+    """What the groundings of a rule are looked for with, until a moment of the monotonic clock."""
 
+    rule: RuleIds
+    graph: Graph
+    window: int
+    events: GroundingIndex
+    until: float
 
-def _bodies(rule: Rule, pattern: Pattern, index: EventIndex, window: int, latest: int, until: float) -> Iterator[_Body]:
-    """Yield every start whose whole window is on the timeline: distinct (x, y) at each step, in order."""
-    starts: dict[tuple[int, int, int], list[tuple[_Event, ...]]] = {}
-    now = -1
-    for first in index.in_time(rule.body[0]):
-        _check_time(until)
-        if first.time >= latest:
-            break
-        if first.time != now:
-            yield from _at_one_step(starts)
-            starts, now = {}, first.time
-        for way in _ways(rule, first, pattern, index, window):
-            starts.setdefault((first.time, first.subject, way[-1].object), []).append(way)
-    yield from _at_one_step(starts)
+    def groundings(self) -> Iterator[Grounding]:
+        """Yield one grounding for every distinct (x, y) at each step whose whole window is on the timeline."""
+        latest = len(self.graph.timeline) - PATTERNS[self.rule.pattern].reach * self.window
+        for step, firsts in groupby(self.events.in_time(self.rule.body[0]), lambda event: event.time):
+            if step >= latest:
+                return
+            starts: dict[tuple[int, int], list[tuple[_Event, ...]]] = defaultdict(list)
+            for first in firsts:
+                self._check_time()
+                for way in self._ways(first):
+                    starts[first.subject, way[-1].object].append(way)
+            for (subject, object_), ways in sorted(starts.items()):
+                yield self._with_head(subject, object_, sorted(ways))
+                self._check_time()
 
+    def _ways(self, first: _Event) -> list[tuple[_Event, ...]]:
+        """Return the ways in which a body continues after its first event."""
+        if len(self.rule.body) == 1:
+            return [(first,)]
+        subject, object_ = (first.object, None) if self.rule.shape == "path" else (first.subject, first.object)
+        span = self._span(first.time, PATTERNS[self.rule.pattern].second_gap)
+        return [(first, second) for second in self.events.within(self.rule.body[-1], subject, span, object_)]
 
-def _ways(rule: Rule, first: _Event, pattern: Pattern, index: EventIndex, window: int) -> list[tuple[_Event, ...]]:
-    """Return the ways in which a body goes on after its first event."""
-    if len(rule.body) == 1:
-        return [(first,)]
-    subject, object_ = (first.object, None) if rule.shape == "path" else (first.subject, first.object)
-    span = _span(first.time, pattern.second_gap, window)
-    return [(first, second) for second in index.within(rule.body[-1], subject, span, object_)]
+    def _with_head(self, subject: int, object_: int, ways: list[tuple[_Event, ...]]) -> Grounding:
+        """Return the first way in which the body holds and its head comes, or the first one without a head."""
+        for way in ways:
+            span = self._span(way[-1].time, PATTERNS[self.rule.pattern].head_gap)
+            if came := self.events.within(self.rule.head, subject, span, object_):
+                return Grounding((*self._named(way, "body"), *self._named(came[:1], "head")), True)
+        return Grounding(self._named(ways[0], "body"), False)
 
+    def _span(self, step: int, gap: int) -> tuple[int, int]:
+        """Return the first and the last step that a gap after a step allows."""
+        low, high = gap_steps(gap, self.window)
+        return step + low, step + high
 
-def _at_one_step(starts: dict[tuple[int, int, int], list[tuple[_Event, ...]]]) -> Iterator[_Body]:
-    for (_, subject, object_), ways in sorted(starts.items()):
-        yield _Body(subject, object_, sorted(ways))
+    def _check_time(self) -> None:
+        if time.monotonic() > self.until:
+            raise TimeoutError
 
-
-def _span(step: int, gap: int, window: int) -> tuple[int, int]:
-    """Return the first and the last step that a gap after a step allows."""
-    low, high = gap_steps(gap, window)
-    return step + low, step + high
-
-
-def _with_head(rule: Rule, body: _Body, pattern: Pattern, index: EventIndex, window: int, graph: Graph) -> Grounding:
-    """Return the first way in which the body holds and its head comes, or the first one without a head."""
-    for way in body.ways:
-        span = _span(way[-1].time, pattern.head_gap, window)
-        came = index.within(rule.head, body.subject, span, body.object)
-        if came:
-            return Grounding((*_named(way, "body", graph), *_named(came[:1], "head", graph)), True)
-    return Grounding(_named(body.ways[0], "body", graph), False)
-
-
-def _check_time(until: float) -> None:
-    if time.monotonic() > until:
-        raise TimeoutError
-
-
-def _named(events: tuple[_Event, ...] | list[_Event], role: str, graph: Graph) -> tuple[GroundedEvent, ...]:
-    """Return events in names, inverses turned round."""
-    named, count = [], len(graph.predicates)
-    for step, subject, predicate, object_ in events:
-        if predicate >= count:
-            subject, predicate, object_ = object_, inverse(predicate, count), subject
-        who, whom = graph.entities.name(subject), graph.entities.name(object_)
-        when = graph.timeline.label(step)
-        named.append(GroundedEvent(role, who, graph.predicates.name(predicate), whom, when))
-    return tuple(named)
+    def _named(self, events: Sequence[_Event], role: str) -> tuple[GroundedEvent, ...]:
+        """Return events in names, inverses the other way round."""
+        named, names, count = [], self.graph.entities.name, len(self.graph.predicates)
+        for step, subject, predicate, object_ in events:
+            if predicate >= count:
+                subject, predicate, object_ = object_, inverse(predicate, count), subject
+            what, when = self.graph.predicates.name(predicate), self.graph.timeline.label(step)
+            named.append(GroundedEvent(role, names(subject), what, names(object_), when))
+        return tuple(named)

@@ -1,26 +1,27 @@
 """Rules of AMIE and AnyBURL, read as static rules of a graph.
 
-AMIE writes `?a  <p>  ?c  ?c  <q>  ?b   => ?a  <h>  ?b`, then, after tabs, head coverage, standard confidence, PCA
-confidence, positive examples, body size and PCA body size. AnyBURL writes, between tabs, the number of predictions, how
-many are correct, the confidence, and `h(X,Y) <= p(X,A), q(A,Y)`. Its counts are of a sample, and it binds different
-variables to different entities, so they are near to AMIE's measures and not the same.
+AMIE writes `?a  <p>  ?c  ?c  <q>  ?b   => ?a  <h>  ?b`, then its measures after tabs; AnyBURL writes its counts, each
+followed by a tab, and then `h(X,Y) <= p(X,A), q(A,Y)`. Their measures are not read: rules are counted anew, in time.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from foretime.config import RulesConfig, check_section
 from foretime.data.graph import Graph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
-from foretime.rules.files import with_measures
 from foretime.rules.parsing import resolve
-from foretime.rules.rule import Rule, RuleTable
-from foretime.rules.text import Atom, Measures, WrittenRule
+from foretime.rules.rule import Atom, Rule, RuleIds
+from foretime.rules.table import Counting, Rules, Split
+
+if TYPE_CHECKING:
+    from foretime.rules.temporal import Progress
 
 CONSTANT, LONG, REPEATED = "a constant", "more than two body atoms", "the same as an earlier rule"
 SHAPE, UNKNOWN, BROKEN = "another shape", "an unknown predicate", "not readable"
@@ -35,34 +36,66 @@ class _SkipError(Exception):
         self.reason, self.found = reason, found
 
 
-class Imported(NamedTuple):
-    """The static rules that could be read, and how many could not, by reason."""
+def import_rules(  # noqa: PLR0913, each is a key of [rules]
+    path: Path | str,
+    graph: Graph,
+    miner: Literal["amie", "anyburl"] = "amie",
+    *,
+    splits: Sequence[Split] = ("train",),
+    window: int = 19,
+    counting: Counting = "windowed",
+    support: int = 5,
+    confidence: float = 0.1,
+    head_coverage: float = 0.1,
+    report: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
+) -> Rules:
+    """Return the rules of AMIE or AnyBURL as temporal rules of a graph, the most confident first.
 
-    rules: RuleTable
-    skipped: dict[str, int]
-    first: dict[str, str]
-    """The first rule that was left out for each reason, as `file:line: …`."""
+    They take the place of the rules without time that `mine` begins with; the other parameters are those of `mine`.
+    `report` is called with how many rules were read, and how many were left out and why. Raises `DataError` if none of
+    them is a rule of this graph.
 
-    def message(self) -> str:
-        """Return in words how many rules were read, and how many were not and why."""
-        lines = [f"{len(self.rules):,} rules read, {sum(self.skipped.values()):,} left out"]
-        lines += [f"  {count:,}: {reason}; the first is {self.first[reason]}" for reason, count in self.skipped.items()]
-        return "\n".join(lines)
+        rules = foretime.import_rules("amie.tsv", graph, window=5, report=print)
+    """
+    from foretime.rules.mining import mine_in_time
 
-
-def read_amie(path: Path | str, graph: Graph) -> Imported:
-    """Return the rules in an output file of AMIE; lines of its log are passed over."""
-    lines = [(number, line) for number, line in _lines(Path(path)) if "=>" in line]
-    return _imported(Path(path), lines, _amie_rule, graph.predicates)
+    settings = {key: value for key, value in locals().items() if key in RulesConfig.model_fields}
+    config = check_section(RulesConfig, settings | {"splits": list(splits)}, "import_rules: ", "rules.")
+    static, message = read_foreign(Path(path), graph.predicates, miner)
+    if report is not None:
+        report(message)
+    return mine_in_time(static, graph, config, progress)
 
 
-def read_anyburl(path: Path | str, graph: Graph) -> Imported:
-    """Return the rules in a rule file of AnyBURL."""
-    lines = [(number, line) for number, line in _lines(Path(path)) if "<=" in line]
-    return _imported(Path(path), lines, _anyburl_rule, graph.predicates)
+def read_foreign(path: Path, names: Vocabulary, miner: str) -> tuple[Rules, str]:
+    """Return the static rules in a file of another miner, and in words how many were read or left out, and why.
 
-
-READERS: dict[str, Callable[[Path | str, Graph], Imported]] = {"amie": read_amie, "anyburl": read_anyburl}
+    Lines without an arrow, such as those of a log, are passed over.
+    """
+    if miner not in MINERS:
+        raise DataError(f"unknown miner {miner!r}{suggestion(miner, MINERS) or '; use ' + ' or '.join(MINERS)}")
+    arrow, read = MINERS[miner]
+    rules: dict[RuleIds, None] = {}
+    skipped: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for number, line in _lines(path):
+        if arrow not in line:
+            continue
+        try:
+            rule = _rule(read(line, names), names)
+            if rule in rules:
+                raise _SkipError(REPEATED)
+            rules[rule] = None
+        except _SkipError as skip:
+            skipped[skip.reason] += 1
+            first.setdefault(skip.reason, f"{path}:{number}: {skip.found or line.strip()}")
+    if not rules:
+        reasons = "".join(f"\n{first[reason]} ({reason})" for reason in skipped)
+        raise DataError(f"{path}: no rule can be read as a rule of this graph{reasons or '; it holds none'}")
+    lines = [f"{len(rules):,} rules read, {skipped.total():,} left out"]
+    lines += [f"  {count:,}: {reason}; the first is {first[reason]}" for reason, count in skipped.most_common()]
+    return Rules.of(list(rules), predicates=names), "\n".join(lines)
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
@@ -74,45 +107,22 @@ def _lines(path: Path) -> list[tuple[int, str]]:
         raise DataError(f"{path}: cannot be read as text: {error}") from None
 
 
-def _imported(
-    path: Path, lines: list[tuple[int, str]], read: Callable[[str, Vocabulary], WrittenRule], names: Vocabulary
-) -> Imported:
-    rules: dict[Rule, Measures] = {}
-    skipped: Counter[str] = Counter()
-    first: dict[str, str] = {}
-    for number, line in lines:
-        try:
-            rule, measures = _rule(read(line, names), names)
-            if rule in rules:
-                raise _SkipError(REPEATED)
-            rules[rule] = measures
-        except _SkipError as skip:
-            skipped[skip.reason] += 1
-            first.setdefault(skip.reason, f"{path}:{number}: {skip.found or line.strip()}")
-    if not rules:
-        reasons = "".join(f"\n{first[reason]} ({reason})" for reason in skipped)
-        raise DataError(f"{path}: no rule can be read as a rule of this graph{reasons or '; it holds none'}")
-    return Imported(with_measures(list(rules), list(rules.values())), dict(skipped.most_common()), first)
-
-
-def _rule(read: WrittenRule, names: Vocabulary) -> tuple[Rule, Measures]:
+def _rule(read: Rule, names: Vocabulary) -> RuleIds:
     if len(read.body) > 2:
         raise _SkipError(LONG)
     try:
-        return resolve(read, names), read.measures
+        return resolve(read, names)
     except DataError:
         raise _SkipError(SHAPE) from None
 
 
-def _amie_rule(line: str, names: Vocabulary) -> WrittenRule:
-    rule, *columns = line.strip().split("\t")
-    if "=>" not in rule:
-        # an older version separates everything by tabs
-        rule, columns = line, []
-    body, head = (_amie_atoms(side, names) for side in rule.split("=>", 1))
+def _amie_rule(line: str, names: Vocabulary) -> Rule:
+    rule = line.strip().split("\t")[0]
+    # an older version separates everything by tabs
+    body, head = (_amie_atoms(side, names) for side in (rule if "=>" in rule else line).split("=>", 1))
     if len(head) != 1 or not body:
         raise _SkipError(BROKEN)
-    return WrittenRule(head[0], tuple(body), _amie_measures(columns))
+    return Rule(head[0], tuple(body))
 
 
 def _amie_atoms(side: str, names: Vocabulary) -> list[Atom]:
@@ -128,22 +138,12 @@ def _amie_atoms(side: str, names: Vocabulary) -> list[Atom]:
     return [Atom(_known(predicate, names), subject, object_) for subject, predicate, object_ in triples]
 
 
-def _amie_measures(columns: list[str]) -> Measures:
-    try:
-        coverage, _, _, support, body, pca_body = (float(column) for column in columns[:6])
-    except ValueError:
-        return Measures()
-    heads = round(support / coverage) if coverage else 0
-    return Measures(support, body, support if heads else 0.0, heads, max(pca_body, 0.0))
-
-
-def _anyburl_rule(line: str, names: Vocabulary) -> WrittenRule:
-    *columns, rule = line.strip().split("\t")
-    head, _, body = rule.partition(" <= ")
+def _anyburl_rule(line: str, names: Vocabulary) -> Rule:
+    head, _, body = line.strip().split("\t")[-1].partition(" <= ")
     heads = _anyburl_atoms(head, names)
     if len(heads) != 1:
         raise _SkipError(BROKEN)
-    return WrittenRule(heads[0], tuple(_anyburl_atoms(body, names)), _anyburl_measures(columns))
+    return Rule(heads[0], tuple(_anyburl_atoms(body, names)))
 
 
 def _anyburl_atoms(text: str, names: Vocabulary) -> list[Atom]:
@@ -160,14 +160,6 @@ def _anyburl_atoms(text: str, names: Vocabulary) -> list[Atom]:
     return atoms
 
 
-def _anyburl_measures(columns: list[str]) -> Measures:
-    try:
-        predicted, correct = (float(column) for column in columns[:2])
-    except ValueError:
-        return Measures()
-    return Measures(correct, predicted)
-
-
 def _known(name: str, names: Vocabulary) -> str:
     """Return the name as the graph has it: as it is, without angle brackets, or with spaces for underscores."""
     bare = name.removeprefix("<").removesuffix(">")
@@ -175,3 +167,10 @@ def _known(name: str, names: Vocabulary) -> str:
         if candidate in names:
             return candidate
     raise _SkipError(UNKNOWN, f"unknown predicate {bare!r}{suggestion(bare, names.names)}")
+
+
+MINERS: dict[str, tuple[str, Callable[[str, Vocabulary], Rule]]] = {
+    "amie": ("=>", _amie_rule),
+    "anyburl": ("<=", _anyburl_rule),
+}
+"""The arrow of each miner's rules, and how one is read."""

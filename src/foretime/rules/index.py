@@ -53,7 +53,7 @@ class EventIndex(NamedTuple):
 def static_index(facts: Facts, entities: int, predicates: int) -> StaticIndex:
     """Return the index of the facts without their times."""
     both = facts.with_inverses(predicates)
-    subject, object_, predicate = _distinct([both.subject, both.object, both.predicate])
+    subject, object_, predicate = distinct_rows([both.subject, both.object, both.predicate])
     pair, other_subject, other = _pairs(subject, object_)
     return StaticIndex(
         predicates, _offsets(other_subject, entities), other.astype(np.int32), pair, predicate.astype(np.int32)
@@ -63,7 +63,7 @@ def static_index(facts: Facts, entities: int, predicates: int) -> StaticIndex:
 def event_index(facts: Facts, entities: int, predicates: int, steps: int) -> EventIndex:
     """Return the index of the events of the facts: one at each known end."""
     events: Events = facts.with_inverses(predicates).events()
-    subject, object_, time, predicate = _distinct([events.subject, events.object, events.time, events.predicate])
+    subject, object_, time, predicate = distinct_rows([events.subject, events.object, events.time, events.predicate])
     pair, pair_subject, other = _pairs(subject, object_)
     order = np.lexsort([predicate, object_, time, subject])
     small = np.int32
@@ -82,7 +82,7 @@ def event_index(facts: Facts, entities: int, predicates: int, steps: int) -> Eve
     )
 
 
-def _distinct(columns: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def distinct_rows(columns: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
     """Return the distinct rows, sorted by the columns from left to right."""
     order = np.lexsort(columns[::-1])
     ordered = [column[order] for column in columns]

@@ -1,23 +1,75 @@
-"""Both stages of mining, from a data set and its `[rules]` settings to a table of temporal rules."""
+"""Mining: all rules without time, those of them that hold in time, and given rules counted anew."""
 
 from __future__ import annotations
 
-from foretime.config import RulesConfig
-from foretime.data.facts import Facts, concatenate
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from foretime.config import RulesConfig, check_section
+from foretime.data.facts import Facts, concatenate, inverse
 from foretime.data.graph import Graph
-from foretime.rules.rule import RuleTable
-from foretime.rules.static import StaticThresholds, mine_static
-from foretime.rules.temporal import Progress, TemporalSettings, mine_temporal
+from foretime.rules.rule import STATIC, Measures, RuleIds
+from foretime.rules.static import mine_static
+from foretime.rules.table import Counting, Rules, Split
+from foretime.rules.temporal import Progress, measure, mine_temporal
+
+Pairs = set[tuple[int, int]]
 
 
-def mine(graph: Graph, config: RulesConfig, progress: Progress | None = None) -> RuleTable:
-    """Return the temporal rules of the configured splits of a data set, the most confident first."""
+def mine(  # noqa: PLR0913, each is a key of [rules]
+    graph: Graph,
+    *,
+    splits: Sequence[Split] = ("train",),
+    window: int = 19,
+    counting: Counting = "windowed",
+    support: int = 5,
+    confidence: float = 0.1,
+    head_coverage: float = 0.1,
+    best_pattern_only: bool = False,
+    static_support: int = 10,
+    static_head_coverage: float = 0.01,
+    static_confidence: float = 0.0,
+    static_pca_confidence: float = 0.0,
+    progress: Progress | None = None,
+) -> Rules:
+    """Return the temporal rules of a graph, the most confident first.
+
+    Parameters:
+        splits: the splits whose facts are counted.
+        window: how many steps after its body a head may come: the paper's W.
+        counting: `windowed` counts a body once if its head comes at all; `literal` is the paper's equations as printed.
+        support: the least number of bodies whose head came, under the counting `windowed`.
+        confidence, head_coverage: the least standard confidence (SC) and head coverage (HC).
+        best_pattern_only: whether to keep only the most confident pattern of each body and head.
+        static_support, static_head_coverage, static_confidence, static_pca_confidence: what the rule must reach
+            without time, before it is counted in time.
+        progress: called with what is being counted, how many batches are done, and how many there are.
+
+    Raises `ConfigError` for a value that is out of range, and `DataError` if there are too many predicates to count.
+
+        rules = foretime.mine(graph, window=5, confidence=0.3)
+    """
+    settings = {key: value for key, value in locals().items() if key in RulesConfig.model_fields}
+    settings["splits"] = list(splits)
+    return mine_rules(graph, check_section(RulesConfig, settings, "mine: ", "rules."), progress)
+
+
+def mine_rules(graph: Graph, config: RulesConfig, progress: Progress | None = None) -> Rules:
+    """Return the rules that `mine` returns, as a `[rules]` section says."""
     facts = facts_of(graph, config)
     if progress is not None:
         progress("static rules", 0, 1)
-    static = mine_static(facts, len(graph.entities), len(graph.predicates), static_thresholds(config))
-    rules = mine_temporal(static, facts, sizes_of(graph), temporal_settings(config), progress)
-    return rules.sorted_by_confidence()
+    return mine_in_time(mine_static(facts, len(graph.entities), len(graph.predicates), config), graph, config, progress)
+
+
+def mine_in_time(static: Rules, graph: Graph, config: RulesConfig, progress: Progress | None = None) -> Rules:
+    """Return the temporal rules that static ones become and that reach the thresholds, the most confident first."""
+    found = mine_temporal(static, facts_of(graph, config), sizes_of(graph), config, progress)
+    return replace(found.sorted_by_confidence(), predicates=graph.predicates)
 
 
 def facts_of(graph: Graph, config: RulesConfig) -> Facts:
@@ -30,23 +82,55 @@ def sizes_of(graph: Graph) -> tuple[int, int, int]:
     return len(graph.entities), len(graph.predicates), len(graph.timeline)
 
 
-def static_thresholds(config: RulesConfig) -> StaticThresholds:
-    """Return what a static rule must reach."""
-    return StaticThresholds(
-        support=config.static_support,
-        head_coverage=config.static_head_coverage,
-        confidence=config.static_confidence,
-        pca_confidence=config.static_pca_confidence,
-    )
+def recount(rules: Rules, graph: Graph, config: RulesConfig) -> Rules:
+    """Return the rules, in the order given, with the measures that the configured splits of a graph give them.
+
+    Temporal rules are counted by the miner's kernels, static ones by plain sets.
+    """
+    facts, static = facts_of(graph, config), np.flatnonzero(rules.pattern == STATIC)
+    temporal = np.flatnonzero(rules.pattern != STATIC)
+    columns: dict[str, Any] = {name: np.zeros(len(rules)) for name in Measures._fields}
+    if len(temporal):
+        counted = measure(rules.take(temporal), facts, sizes_of(graph), config)
+        for name, column in columns.items():
+            column[temporal] = getattr(counted, name)
+    if len(static):
+        pairs = _StaticPairs(facts, len(graph.predicates))
+        for row in static:
+            for name, value in pairs.count(rules.ids(int(row)))._asdict().items():
+                columns[name][row] = value
+    return replace(rules, **columns)
 
 
-def temporal_settings(config: RulesConfig) -> TemporalSettings:
-    """Return how temporal rules are counted and what they must reach."""
-    return TemporalSettings(
-        window=config.window,
-        counting=config.counting,
-        confidence=config.confidence,
-        head_coverage=config.head_coverage,
-        best_pattern_only=config.best_pattern_only,
-        support=config.support if config.counting == "windowed" else 0.0,
-    )
+class _StaticPairs:
+    """The distinct pairs of each predicate and inverse."""
+
+    def __init__(self, facts: Facts, predicates: int) -> None:
+        self._predicates = predicates
+        self._pairs: dict[int, Pairs] = defaultdict(set)
+        both = facts.with_inverses(predicates)
+        for x, q, y in zip(both.subject.tolist(), both.predicate.tolist(), both.object.tolist(), strict=True):
+            self._pairs[q].add((x, y))
+
+    def count(self, rule: RuleIds) -> Measures:
+        """Return the measures that AMIE defines."""
+        head, body = self._pairs[rule.head], self._body(rule)
+        support = len(head & body)
+        return Measures(support, len(body), support, len(head), self._known(rule.head, body))
+
+    def _body(self, rule: RuleIds) -> Pairs:
+        parts = [self._pairs[q] for q in rule.body]
+        if rule.shape == "pair":
+            return set.intersection(*parts)
+        after: dict[int, list[int]] = defaultdict(list)
+        for z, y in parts[1]:
+            after[z].append(y)
+        return {(x, y) for x, z in parts[0] for y in after[z]}
+
+    def _known(self, head: int, body: Pairs) -> int:
+        """Return how many body pairs have, on the head's more functional side, an entity of which the head is known."""
+        mirrored = self._pairs[inverse(head, self._predicates)]
+        subjects, objects = {x for x, _ in self._pairs[head]}, {x for x, _ in mirrored}
+        if len(subjects) >= len(objects):
+            return sum(x in subjects for x, _ in body)
+        return sum(y in objects for _, y in body)

@@ -14,8 +14,7 @@ from foretime.data.facts import inverse
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import STATIC, Rule, canonical
-from foretime.rules.text import GROUP, Atom, Measures, WrittenRule, number_text
+from foretime.rules.rule import GROUP, STATIC, Atom, Measures, Rule, RuleIds, canonical, number_text
 
 EXAMPLE = "Host a visit(y, x, t) <= Make a visit(x, y, t)"
 _ARROW = re.compile(r"\s*(?:<=|<-|⇐|←)\s*")
@@ -29,7 +28,7 @@ _NOTE = re.compile(rf"planted {_NUMBER}|window {_NUMBER}|{'|'.join(PATTERNS)}")
 _DECODER = json.JSONDecoder()
 
 
-def parse_rule(line: str, predicates: Vocabulary) -> tuple[Rule, Measures]:
+def parse_rule(line: str, predicates: Vocabulary) -> tuple[RuleIds, Measures]:
     """Return the rule of a line in its one form, and its measures, zero if it has none."""
     read = parse_line(line)
     rule = resolve(read, predicates)
@@ -37,7 +36,7 @@ def parse_rule(line: str, predicates: Vocabulary) -> tuple[Rule, Measures]:
     return rule, read.measures
 
 
-def parse_line(line: str) -> WrittenRule:
+def parse_line(line: str) -> Rule:
     """Return the atoms and the measures of a line; whether they make a rule is not looked at."""
     head, position = _atom(line, 0)
     found = _ARROW.match(line, position)
@@ -51,8 +50,8 @@ def parse_line(line: str) -> WrittenRule:
     rest = _REST.match(line, position)
     if rest is None:
         left = line[position:].strip()
-        raise DataError(f"expected ∧, & or «and», measures in [ ], or the end after {body[-1]}, found {left!r}")
-    return WrittenRule(head, tuple(body), parse_measures(rest["measures"] or ""))
+        raise DataError(f"expected ∧, & or 'and', measures in [ ], or the end after {body[-1]}, found {left!r}")
+    return Rule(head, tuple(body), parse_measures(rest["measures"] or ""))
 
 
 def _atom(line: str, begin: int) -> tuple[Atom, int]:
@@ -117,7 +116,7 @@ def _measures(values: dict[str, float], counts: tuple[float, float] | None) -> M
     return Measures(support, bodies, values.get("HC", 0.0), float("HC" in values), values.get("PCA body", 0.0))
 
 
-def check_measures(rule: Rule, measures: Measures) -> None:
+def check_measures(rule: RuleIds, measures: Measures) -> None:
     """Raise `DataError` for measures that no counting gives."""
     support, bodies, covered, heads, _ = measures
     if covered > heads:
@@ -135,7 +134,7 @@ def _counts_text(part: float, whole: float) -> str:
     return f"{number_text(part)} of {number_text(whole)}"
 
 
-def resolve(read: WrittenRule, predicates: Vocabulary) -> Rule:
+def resolve(read: Rule, predicates: Vocabulary) -> RuleIds:
     """Return the one form of a rule; a rule that cannot be, or an unknown name, is a `DataError`."""
     if not 1 <= len(read.body) <= 2:
         raise DataError(f"expected one or two body atoms, found {len(read.body)}")
@@ -150,7 +149,7 @@ def resolve(read: WrittenRule, predicates: Vocabulary) -> Rule:
     _check_equal_atoms(read.head, body)
     shape = "pair" if all(_ends(atom) == _ends(read.head) for atom in body) else "path"
     ids = _pair_ids(read.head, body, predicates) if shape == "pair" else _path_ids(read.head, body, predicates)
-    return canonical(Rule(pattern, shape, ids[0], tuple(ids[1:])), len(predicates))  # type: ignore[arg-type]
+    return canonical(RuleIds(pattern, shape, ids[0], tuple(ids[1:])), len(predicates))  # type: ignore[arg-type]
 
 
 def _pattern(head: Atom, body: list[Atom]) -> str:

@@ -1,31 +1,38 @@
-"""Rules and tables of rules.
+"""Rules, once as ids and once as people write them, one to a line.
 
-Predicates and their inverses have ids of their own, so that every rule of length 1 is `head(x, y) ⇐ q(x, y)`, every
-path is `head(x, y) ⇐ q1(x, z) ∧ q2(z, y)`, and a conjunction on one pair is `head(x, y) ⇐ q1(x, y) ∧ q2(x, y)`.
+    Host a visit(y, x, t) <= Make a visit(x, y, t)  [SC 0.90, HC 0.90, 3446 of 3835]
+
+As ids, predicates and their inverses are numbered alike, so that every rule of length 1 is `head(x, y) ⇐ q(x, y)`,
+every path is `head(x, y) ⇐ q1(x, z) ∧ q2(z, y)`, and a conjunction on one pair is `head(x, y) ⇐ q1(x, y) ∧ q2(x, y)`.
+
+As text, an inverse is written by swapping the arguments. On one pair the first body atom reads (x, y); on a path the
+head does, and z is in the middle. A rule without time has no third argument. A name that could be misread is written as
+a JSON string: `"Meet (x, y)"(x, y, t)`. `foretime.rules.parsing` reads what is written here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Literal, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+import json
+import re
+from typing import Any, Literal, NamedTuple
 
 from foretime.data.facts import inverse
+from foretime.data.vocabulary import Vocabulary
 from foretime.rules.patterns import PATTERNS
 
 Shape = Literal["pair", "path"]
-NO_SECOND = -1
-"""What stands for the second body predicate of a rule of length 1."""
 STATIC = ""
 """The pattern of a rule without time."""
-Ints = NDArray[np.int64]
+VARIABLE = r"\??[^\W\d_]\w*"
+GROUP = re.compile(
+    rf"\(\s*(?P<subject>{VARIABLE})\s*,\s*(?P<object>{VARIABLE})\s*"
+    rf"(?:,\s*(?P<time>{VARIABLE}(?:\s*\+\s*{VARIABLE})*)\s*)?\)"
+)
+"""The arguments with which every atom ends."""
 
 
-class Rule(NamedTuple):
-    """A rule as ids, without its measures. `pattern` is empty for a static rule."""
+class RuleIds(NamedTuple):
+    """A rule as ids of predicates and inverses, without its measures. `pattern` is empty for a static rule."""
 
     pattern: str
     shape: Shape
@@ -33,8 +40,8 @@ class Rule(NamedTuple):
     body: tuple[int, ...]
 
 
-def canonical(rule: Rule, predicates: int) -> Rule:
-    """Return the one form of a rule and its mirror (all predicates inverted, the path turned round).
+def canonical(rule: RuleIds, predicates: int) -> RuleIds:
+    """Return the one form of a rule and its mirror (all predicates inverted, the path from its other end).
 
     The head is a predicate, not an inverse, unless the body atoms follow each other in time: then the earlier one
     comes first, which leaves no choice for a path. The atoms of a conjunction that come together are sorted.
@@ -51,108 +58,102 @@ def canonical(rule: Rule, predicates: int) -> Rule:
     return rule if in_time else rule._replace(body=tuple(sorted(rule.body)))
 
 
-@dataclass(frozen=True)
-class RuleTable:
-    """Rules with their measures as aligned columns, each (rules,).
+class Atom(NamedTuple):
+    """`predicate(subject, object, time)`: a name, two variables, and a time that is empty in a rule without time."""
 
-    `support` counts the body groundings whose head holds, `body_count` all of them, `head_support` the head's
-    groundings that have such a body, `head_count` all of the head's. For static rules `head_support` is `support`, and
-    `pca_body` counts the body groundings of which the head is known to hold with anyone; for temporal rules it is 0.
-    """
+    predicate: str
+    subject: str
+    object: str
+    time: str = ""
 
-    pattern: NDArray[np.str_]
-    shape: NDArray[np.str_]
-    head: Ints
-    first: Ints
-    second: Ints
-    support: NDArray[np.float64]
-    body_count: NDArray[np.float64]
-    head_support: NDArray[np.float64]
-    head_count: NDArray[np.float64]
-    pca_body: NDArray[np.float64]
+    def __str__(self) -> str:
+        return f"{name_text(self.predicate)}({', '.join(part for part in self[1:] if part)})"
 
-    def __len__(self) -> int:
-        return len(self.head)
+
+class Measures(NamedTuple):
+    """The counts of one rule, as `Rules` has them for all."""
+
+    support: float = 0.0
+    body_count: float = 0.0
+    head_support: float = 0.0
+    head_count: float = 0.0
+    pca_body: float = 0.0
 
     @property
-    def confidence(self) -> NDArray[np.float64]:
-        """Standard confidence (SC): the share of body groundings whose head holds."""
-        return _share(self.support, self.body_count)
+    def confidence(self) -> float:
+        """SC, 0 if no body was counted."""
+        return self.support / self.body_count if self.body_count else 0.0
 
     @property
-    def head_coverage(self) -> NDArray[np.float64]:
-        """Head coverage (HC): the share of the head's groundings that have a body."""
-        return _share(self.head_support, self.head_count)
+    def head_coverage(self) -> float:
+        """HC, 0 if no head was counted."""
+        return self.head_support / self.head_count if self.head_count else 0.0
+
+    def __str__(self) -> str:
+        """Return what stands in brackets after a rule, empty if nothing was counted."""
+        parts = [
+            f"SC {self.confidence:.2f}" if self.body_count else "",
+            f"HC {self.head_coverage:.2f}" if self.head_count else "",
+            f"{number_text(self.support)} of {number_text(self.body_count)}" if self.body_count else "",
+            f"PCA body {number_text(self.pca_body)}" if self.pca_body else "",
+        ]
+        return ", ".join(filter(None, parts))
+
+
+class Rule(NamedTuple):
+    """A rule in names and variables, with its measures. `str()` is the line that a file of rules has for it."""
+
+    head: Atom
+    body: tuple[Atom, ...]
+    measures: Measures = Measures()
+    pattern: str = STATIC
+
+    def __str__(self) -> str:
+        measures = str(self.measures)
+        return f"{self.statement}  [{measures}]" if measures else self.statement
 
     @property
-    def pca_confidence(self) -> NDArray[np.float64]:
-        """Confidence under the partial completeness assumption, 0 where it was not counted."""
-        return _share(self.support, self.pca_body)
+    def statement(self) -> str:
+        """The rule without its measures."""
+        return f"{self.head} <= {' ∧ '.join(map(str, self.body))}"
 
-    def take(self, rows: Ints | NDArray[np.bool_] | slice) -> RuleTable:
-        """Return the chosen rules, in the order given."""
-        return RuleTable(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-    def replaced(self, rows: Ints, others: RuleTable) -> RuleTable:
-        """Return the table with the rules of some rows replaced by others."""
-        columns = {field.name: getattr(self, field.name).copy() for field in fields(self)}
-        for name, column in columns.items():
-            column[rows] = getattr(others, name)
-        return RuleTable(**columns)
-
-    def rule(self, row: int) -> Rule:
-        """Return one rule without its measures."""
-        second = int(self.second[row])
-        body = (int(self.first[row]),) if second == NO_SECOND else (int(self.first[row]), second)
-        shape: Shape = "pair" if self.shape[row] == "pair" else "path"
-        return Rule(str(self.pattern[row]), shape, int(self.head[row]), body)
-
-    def rules(self) -> Iterator[Rule]:
-        """Yield the rules without their measures."""
-        return (self.rule(row) for row in range(len(self)))
-
-    def sorted_by_confidence(self) -> RuleTable:
-        """Return the rules, the most confident first; equal ones by support, then by their ids."""
-        keys = (self.second, self.first, self.head, -self.support, -self.confidence)
-        return self.take(np.lexsort(keys))
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as JSON can hold it: its text, its atoms, its counts and its shares."""
+        head, *body = (
+            {key: value for key, value in atom._asdict().items() if value} for atom in (self.head, *self.body)
+        )
+        counts = {
+            name: int(value) if float(value).is_integer() else value for name, value in self.measures._asdict().items()
+        }
+        shares = {"confidence": self.measures.confidence, "head_coverage": self.measures.head_coverage}
+        return {"text": self.statement, "pattern": self.pattern, "head": head, "body": body, **counts, **shares}
 
 
-def table_of(rules: list[Rule]) -> RuleTable:
-    """Return a table of rules, all measures zero."""
-    zeros = np.zeros(len(rules))
-    return RuleTable(
-        pattern=np.array([rule.pattern for rule in rules], dtype=f"<U{max(map(len, PATTERNS))}"),
-        shape=np.array([rule.shape for rule in rules], dtype="<U4"),
-        head=np.array([rule.head for rule in rules], dtype=np.int64),
-        first=np.array([rule.body[0] for rule in rules], dtype=np.int64),
-        second=np.array([rule.body[1] if len(rule.body) > 1 else NO_SECOND for rule in rules], dtype=np.int64),
-        support=zeros,
-        body_count=zeros,
-        head_support=zeros,
-        head_count=zeros,
-        pca_body=zeros,
-    )
+def named_rule(rule: RuleIds, predicates: Vocabulary, measures: Measures = Measures()) -> Rule:  # noqa: B008
+    """Return a rule in names and variables; `pca_body` is kept for static rules only."""
+    count = len(predicates)
+    *times, head_time = PATTERNS[rule.pattern].times() if rule.pattern != STATIC else [""] * (len(rule.body) + 1)
+    deciding = rule.head if rule.shape == "path" else rule.body[0]
+    subject, object_ = ("x", "y") if deciding < count else ("y", "x")
+    ends = [(subject, object_)] * len(rule.body) if rule.shape == "pair" else [(subject, "z"), ("z", object_)]
+
+    def atom(predicate: int, first: str, second: str, time: str) -> Atom:
+        if predicate >= count:
+            predicate, first, second = inverse(predicate, count), second, first
+        return Atom(predicates.name(predicate), first, second, time)
+
+    body = (atom(q, *pair, time) for q, pair, time in zip(rule.body, ends, times, strict=True))
+    if rule.pattern != STATIC:
+        measures = measures._replace(pca_body=0.0)
+    return Rule(atom(rule.head, subject, object_, head_time), tuple(body), measures, rule.pattern)
 
 
-def columns_of(pattern: str, shape: Shape, head: Ints, first: Ints, second: Ints | None = None) -> RuleTable:
-    """Return a table of rules of one pattern and shape, all measures zero."""
-    count, zeros = len(head), np.zeros(len(head))
-    return replace(
-        table_of([]),
-        pattern=np.full(count, pattern, dtype=f"<U{max(map(len, PATTERNS))}"),
-        shape=np.full(count, shape, dtype="<U4"),
-        head=head.astype(np.int64),
-        first=first.astype(np.int64),
-        second=np.full(count, NO_SECOND, dtype=np.int64) if second is None else second.astype(np.int64),
-        **dict.fromkeys(("support", "body_count", "head_support", "head_count", "pca_body"), zeros),
-    )
+def name_text(name: str) -> str:
+    """Return a name as it is, or as a JSON string where it could be misread."""
+    plain = name.isprintable() and name == name.strip() and name and name[0] not in '"#' and not GROUP.search(name)
+    return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
 
 
-def join(tables: list[RuleTable]) -> RuleTable:
-    """Return the rules of all tables, one after the other."""
-    tables = tables or [table_of([])]
-    return RuleTable(*(np.concatenate([getattr(t, field.name) for t in tables]) for field in fields(RuleTable)))
-
-
-def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+def number_text(value: float) -> str:
+    """Return a count without a fraction as an integer, any other in full precision."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))

@@ -1,4 +1,4 @@
-"""The static stage: all closed rules of the graph without time, with the measures that AMIE defines.
+"""Static rules: all closed rules of the graph without time, with the measures that AMIE defines.
 
 Support is the number of distinct (x, y) with body and head, head coverage its share of the head's pairs, standard
 confidence its share of the body's pairs, PCA confidence its share of those body pairs of which the head is known with
@@ -14,34 +14,24 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from foretime.config import RulesConfig
 from foretime.data.facts import Facts
 from foretime.errors import DataError
 from foretime.rules import static_kernels as kernels
 from foretime.rules.index import StaticIndex, static_index
-from foretime.rules.rule import STATIC, RuleTable, columns_of, join
+from foretime.rules.rule import STATIC
+from foretime.rules.table import Rules, join
 
 MEMORY = 1 << 30
 """Bytes that the dense counts may take: heads are counted in blocks that fit."""
 TABLES = 4 << 30
-"""Bytes that the tables over all bodies of two atoms may take in all, in both stages."""
+"""Bytes that the tables over all bodies of two atoms may take in all."""
 BYTES, BYTES_OF_THREAD = 32, 24
 """What one body of two atoms takes in these tables: once, and again in each thread."""
 
 
 @dataclass(frozen=True)
-class StaticThresholds:
-    """What a static rule must reach."""
-
-    support: int = 10
-    head_coverage: float = 0.01
-    confidence: float = 0.0
-    pca_confidence: float = 0.0
-    better_than_parts: bool = False
-    """Keep a conjunction only if its PCA confidence is above that of both its parts, as AMIE prints them."""
-
-
-@dataclass(frozen=True)
-class _Graph:
+class _StaticGraph:
     """The index of a graph and what every measure needs of it."""
 
     index: StaticIndex
@@ -50,6 +40,9 @@ class _Graph:
     """How many pairs each predicate and inverse has, (2·predicates,)."""
     subject_has: NDArray[np.bool_]
     """Which predicates and inverses each entity is a subject of, (entities, 2·predicates)."""
+    subject: NDArray[np.int64]
+    """The subject of each triple of the index, (triples,); `object` is the other end."""
+    object: NDArray[np.int32]
 
     @property
     def predicates(self) -> int:
@@ -62,18 +55,13 @@ class _Graph:
         return better
 
 
-def mine_static(
-    facts: Facts, entities: int, predicates: int, thresholds: StaticThresholds | None = None, paths: bool = True
-) -> RuleTable:
+def mine_static(facts: Facts, entities: int, predicates: int, limits: RulesConfig) -> Rules:
     """Return the static rules of length 1, the conjunctions on one pair and the paths that reach the thresholds."""
-    limits = thresholds or StaticThresholds()
     _check_memory(predicates)
     graph = _graph(facts, entities, predicates)
-    singles = _singles(graph)
-    tables = [_pass(singles, limits), _pass(_conjunctions(graph, limits, singles), limits)]
-    if paths:
-        tables.append(_pass(_paths(graph, limits), limits))
-    return join(tables)
+    return join(
+        [_pass(rules, limits) for rules in (_singles(graph), _conjunctions(graph, limits), _paths(graph, limits))]
+    )
 
 
 def _check_memory(predicates: int) -> None:
@@ -87,16 +75,17 @@ def _check_memory(predicates: int) -> None:
         )
 
 
-def _graph(facts: Facts, entities: int, predicates: int) -> _Graph:
+def _graph(facts: Facts, entities: int, predicates: int) -> _StaticGraph:
     index = static_index(facts, entities, predicates)
-    subject_of_pair = np.repeat(np.arange(entities), np.diff(index.node))
-    subject = np.repeat(subject_of_pair, np.diff(index.pair))
+    pair_of = np.repeat(np.arange(len(index.pair) - 1), np.diff(index.pair))
+    subject = np.repeat(np.arange(entities), np.diff(index.node))[pair_of]
     has = np.zeros((entities, 2 * predicates), dtype=bool)
     has[subject, index.predicate] = True
-    return _Graph(index, entities, np.bincount(index.predicate, minlength=2 * predicates), has)
+    pairs = np.bincount(index.predicate, minlength=2 * predicates)
+    return _StaticGraph(index, entities, pairs, has, subject, index.other[pair_of])
 
 
-def _singles(graph: _Graph) -> RuleTable:
+def _singles(graph: _StaticGraph) -> Rules:
     """Return every rule of length 1 with at least one grounding."""
     index, count = graph.index, graph.predicates
     support = kernels.count_singles(index.pair, index.predicate, count)
@@ -105,16 +94,14 @@ def _singles(graph: _Graph) -> RuleTable:
     partial = np.where(
         graph.by_subject()[head], *(_known_pairs(graph, side)[head, first] for side in ("subject", "object"))
     )
-    table = columns_of(STATIC, "pair", head, first)
+    table = Rules.of_kind(STATIC, "pair", head, first)
     return _measured(table, graph, support[head, first], graph.pairs[first], partial)
 
 
-def _known_pairs(graph: _Graph, side: str) -> NDArray[np.int64]:
+def _known_pairs(graph: _StaticGraph, side: str) -> NDArray[np.int64]:
     """Return how many pairs of each body predicate have, on one side, an entity with the head: (heads, bodies)."""
     index, count = graph.index, graph.predicates
-    pair_of = np.repeat(np.arange(len(index.pair) - 1), np.diff(index.pair))
-    subject = np.repeat(np.arange(graph.entities), np.diff(index.node))[pair_of]
-    entity, offset = (subject, 0) if side == "subject" else (index.other[pair_of], count)
+    entity, offset = (graph.subject, 0) if side == "subject" else (graph.object, count)
     known = np.zeros((2 * count, count), dtype=np.int64)
     order = np.argsort(index.predicate, kind="stable")
     edges = np.searchsorted(index.predicate[order], np.arange(2 * count + 1))
@@ -124,7 +111,7 @@ def _known_pairs(graph: _Graph, side: str) -> NDArray[np.int64]:
     return known.T
 
 
-def _conjunctions(graph: _Graph, limits: StaticThresholds, singles: RuleTable) -> RuleTable:
+def _conjunctions(graph: _StaticGraph, limits: RulesConfig) -> Rules:
     index = graph.index
 
     def count(first: int, last: int, threads: int) -> NDArray[np.int32]:
@@ -134,22 +121,13 @@ def _conjunctions(graph: _Graph, limits: StaticThresholds, singles: RuleTable) -
     group = _groups(body, graph.predicates)
     by_subject = graph.by_subject()[head]
     bodies, partial = kernels.count_conjunction_bodies(
-        index.node,
-        index.other,
-        index.pair,
-        index.predicate,
-        graph.predicates,
-        group,
-        head,
-        graph.subject_has,
+        index.node, index.other, index.pair, index.predicate, graph.predicates, group, head, graph.subject_has,
         by_subject,
-    )
-    table = _two_atoms("pair", head, body, graph.predicates)
-    table = _measured(table, graph, support, bodies[body], partial)
-    return _better_than_parts(table, singles, graph.predicates) if limits.better_than_parts else table
+    )  # fmt: skip
+    return _measured(_two_atoms("pair", head, body, graph.predicates), graph, support, bodies[body], partial)
 
 
-def _paths(graph: _Graph, limits: StaticThresholds) -> RuleTable:
+def _paths(graph: _StaticGraph, limits: RulesConfig) -> Rules:
     index, threads = graph.index, numba.get_num_threads()
 
     def count(first: int, last: int, threads: int) -> NDArray[np.int32]:
@@ -173,12 +151,14 @@ def _paths(graph: _Graph, limits: StaticThresholds) -> RuleTable:
 
 
 def _candidates(
-    graph: _Graph, limits: StaticThresholds, count: object
+    graph: _StaticGraph, limits: RulesConfig, count: object
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return head, body and support of the rules that reach support and head coverage, sorted by body."""
     width, threads = 2 * graph.predicates, numba.get_num_threads()
     block = max(1, min(graph.predicates, MEMORY // (4 * width * width * threads)))
-    needed = np.maximum(max(1, limits.support), np.ceil(limits.head_coverage * graph.pairs[: graph.predicates] - 1e-9))
+    needed = np.maximum(
+        max(1, limits.static_support), np.ceil(limits.static_head_coverage * graph.pairs[: graph.predicates] - 1e-9)
+    )
     found = []
     for first in range(0, graph.predicates, block):
         last = min(first + block, graph.predicates)
@@ -202,18 +182,16 @@ def _groups(body: NDArray[np.int64], predicates: int) -> NDArray[np.int64]:
     return np.searchsorted(body, np.arange(4 * predicates**2 + 1))
 
 
-def _edges(graph: _Graph) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _edges(graph: _StaticGraph) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the objects of each (subject, predicate), and where they begin."""
-    index, width = graph.index, 2 * graph.predicates
-    pair_of = np.repeat(np.arange(len(index.pair) - 1), np.diff(index.pair))
-    subject = np.repeat(np.arange(graph.entities), np.diff(index.node))[pair_of]
-    key = subject * width + index.predicate
+    width = 2 * graph.predicates
+    key = graph.subject * width + graph.index.predicate
     order = np.argsort(key, kind="stable")
-    return np.searchsorted(key[order], np.arange(graph.entities * width + 1)), index.other[pair_of][order]
+    return np.searchsorted(key[order], np.arange(graph.entities * width + 1)), graph.object[order]
 
 
 def _seen_from_its_functional_side(
-    graph: _Graph, head: NDArray[np.int64], body: NDArray[np.int64]
+    graph: _StaticGraph, head: NDArray[np.int64], body: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return body and head of each path rule, or of its mirror if the object of the head determines the subject."""
     count, width = graph.predicates, 2 * graph.predicates
@@ -223,13 +201,13 @@ def _seen_from_its_functional_side(
     return np.where(straight, body, mirrored), np.where(straight, head, head + count)
 
 
-def _two_atoms(shape: str, head: NDArray[np.int64], body: NDArray[np.int64], predicates: int) -> RuleTable:
-    return columns_of(STATIC, shape, head, body // (2 * predicates), body % (2 * predicates))  # type: ignore[arg-type]
+def _two_atoms(shape: str, head: NDArray[np.int64], body: NDArray[np.int64], predicates: int) -> Rules:
+    return Rules.of_kind(STATIC, shape, head, body // (2 * predicates), body % (2 * predicates))  # type: ignore[arg-type]
 
 
 def _measured(
-    table: RuleTable, graph: _Graph, support: NDArray[np.int64], bodies: NDArray[np.int64], partial: NDArray[np.int64]
-) -> RuleTable:
+    table: Rules, graph: _StaticGraph, support: NDArray[np.int64], bodies: NDArray[np.int64], partial: NDArray[np.int64]
+) -> Rules:
     return replace(
         table,
         support=support.astype(float),
@@ -240,17 +218,10 @@ def _measured(
     )
 
 
-def _pass(table: RuleTable, limits: StaticThresholds) -> RuleTable:
+def _pass(table: Rules, limits: RulesConfig) -> Rules:
     return table.take(
-        (table.support >= limits.support)
-        & (table.head_coverage >= limits.head_coverage)
-        & (table.confidence >= limits.confidence)
-        & (table.pca_confidence >= limits.pca_confidence)
+        (table.support >= limits.static_support)
+        & (table.head_coverage >= limits.static_head_coverage)
+        & (table.confidence >= limits.static_confidence)
+        & (table.pca_confidence >= limits.static_pca_confidence)
     )
-
-
-def _better_than_parts(table: RuleTable, singles: RuleTable, predicates: int) -> RuleTable:
-    of_part = np.zeros((predicates, 2 * predicates))
-    of_part[singles.head, singles.first] = singles.pca_confidence
-    best = np.maximum(of_part[table.head, table.first], of_part[table.head, table.second])
-    return table.take(table.pca_confidence > best)

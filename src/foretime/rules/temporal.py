@@ -1,4 +1,4 @@
-"""The temporal stage: static rules read in time, by the five patterns, counted in one of two ways.
+"""Temporal rules: static rules read in time, by the five patterns, counted in one of two ways.
 
 `windowed` counts, at each step, the distinct pairs of the body, and those whose head comes at least once in the W steps
 after the body's last atom; a start whose window would pass the end of the timeline does not count at all. SC is the
@@ -13,36 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import get_args
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from foretime.config import RulesConfig
 from foretime.data.facts import Facts
 from foretime.rules import temporal_kernels as kernels
 from foretime.rules.index import EventIndex, event_index
 from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
-from foretime.rules.rule import NO_SECOND, RuleTable, columns_of, join
+from foretime.rules.rule import Shape
+from foretime.rules.table import NO_SECOND, Rules, join
 
-Counting = Literal["windowed", "literal"]
 Progress = Callable[[str, int, int], None]
-"""Told what is being counted, how many batches are done, and how many there are."""
-
-
-@dataclass(frozen=True)
-class TemporalSettings:
-    """How temporal rules are counted, and what they must reach."""
-
-    window: int = 19
-    """W, in steps of the timeline."""
-    counting: Counting = "windowed"
-    confidence: float = 0.1
-    head_coverage: float = 0.1
-    best_pattern_only: bool = False
-    """Keep only the most confident pattern of each static rule, as the released code does."""
-    support: float = 0.0
-    """The least support; for `literal`, the least sum over steps."""
+"""Called with what is being counted, how many batches are done, and how many there are."""
+KINDS: list[tuple[Pattern, Shape]] = [(pattern, shape) for pattern in PATTERNS.values() for shape in get_args(Shape)]
 
 
 @dataclass(frozen=True)
@@ -55,104 +42,80 @@ class _Runs:
 
 
 def mine_temporal(
-    static: RuleTable,
-    facts: Facts,
-    sizes: tuple[int, int, int],
-    settings: TemporalSettings | None = None,
-    progress: Progress | None = None,
-) -> RuleTable:
+    static: Rules, facts: Facts, sizes: tuple[int, int, int], config: RulesConfig, progress: Progress | None = None
+) -> Rules:
     """Return the temporal rules that the static ones become and that reach the thresholds.
 
     `sizes` are the numbers of entities, predicates (without inverses) and steps.
     """
-    chosen = settings or TemporalSettings()
-    candidates = temporal_candidates(static, sizes[1])
-    measured = measure(candidates, facts, sizes, chosen, progress, prune=True)
+    measured = measure(temporal_candidates(static, sizes[1]), facts, sizes, config, progress, prune=True)
     kept = measured.take(
-        (measured.support >= chosen.support)
-        & (measured.confidence >= chosen.confidence)
-        & (measured.head_coverage >= chosen.head_coverage)
+        (measured.support >= (config.support if config.counting == "windowed" else 0))
+        & (measured.confidence >= config.confidence)
+        & (measured.head_coverage >= config.head_coverage)
     )
-    return _best_patterns(kept) if chosen.best_pattern_only else kept
+    return _best_patterns(kept) if config.best_pattern_only else kept
 
 
-def temporal_candidates(static: RuleTable, predicates: int) -> RuleTable:
+def temporal_candidates(static: Rules, predicates: int) -> Rules:
     """Return every temporal reading of the static rules, all measures zero."""
     tables = []
-    for pattern in PATTERNS.values():
-        for shape in ("pair", "path"):
-            of_length = (static.second == NO_SECOND) == (pattern.length == 1)
-            rules = static.take(of_length & (static.shape == shape))
-            if len(rules) == 0:
-                continue
-            tables.append(_read_in_time(rules, pattern, shape, predicates))
+    for pattern, shape in KINDS:
+        of_length = (static.second == NO_SECOND) == (pattern.length == 1)
+        rules = static.take(of_length & (static.shape == shape))
+        tables += [_read_in_time(rules, pattern, shape, predicates)] if len(rules) else []
     return join(tables)
 
 
 def measure(
-    rules: RuleTable,
+    rules: Rules,
     facts: Facts,
     sizes: tuple[int, int, int],
-    settings: TemporalSettings,
+    config: RulesConfig,
     progress: Progress | None = None,
     prune: bool = False,
-) -> RuleTable:
+) -> Rules:
     """Return the temporal rules with their measures, in the order given.
 
     With `prune`, rules below the head coverage asked for are left out before their bodies are counted.
     """
     index = event_index(facts, *sizes)
     runs = _runs(index)
-    kinds = [(pattern, shape) for pattern in PATTERNS.values() for shape in ("pair", "path")]
     tables, places = [], []
-    for number, (pattern, shape) in enumerate(kinds):
+    for number, (pattern, shape) in enumerate(KINDS):
         rows = np.flatnonzero((rules.pattern == pattern.name) & (rules.shape == shape))
         if progress is not None:
-            progress(f"{pattern.name} on a {shape}", number, len(kinds))
-        if len(rows):
-            part, kept = _measure_one_kind(rules.take(rows), pattern, shape, index, runs, settings, prune)
-            tables.append(part)
-            places.append(rows[kept])
+            progress(f"{pattern.name} on a {shape}", number, len(KINDS))
+        if not len(rows):
+            continue
+        counted = rules.take(rows)
+        if config.counting == "windowed":
+            counted = _with_head_coverage(counted, pattern, index, config.window)
+            kept = np.flatnonzero(counted.head_coverage >= config.head_coverage) if prune else np.arange(len(rows))
+            counted, rows = counted.take(kept), rows[kept]
+        tables.append(_with_confidence(counted, pattern, index, runs, config))
+        places.append(rows)
     if not tables:
         return rules
     return join(tables).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
-def _read_in_time(rules: RuleTable, pattern: Pattern, shape: str, predicates: int) -> RuleTable:
+def _read_in_time(rules: Rules, pattern: Pattern, shape: Shape, predicates: int) -> Rules:
     """Return the rules in one pattern; where the body atoms follow each other, either may come first."""
     if pattern.second_gap == 0:
-        return columns_of(pattern.name, shape, rules.head, rules.first, rules.second)  # type: ignore[arg-type]
+        return Rules.of_kind(pattern.name, shape, rules.head, rules.first, rules.second)
     head, first, second = rules.head, rules.first, rules.second
     if shape == "path":
         # the second atom first: the same rule read from its other end
-        turned = tuple((ids + predicates) % (2 * predicates) for ids in (head, second, first))
+        swapped = tuple((ids + predicates) % (2 * predicates) for ids in (head, second, first))
     else:
-        turned = (head, second, first)
-    both = (np.concatenate([a, b]) for a, b in zip((head, first, second), turned, strict=True))
-    return columns_of(pattern.name, shape, *both)  # type: ignore[arg-type]
+        swapped = (head, second, first)
+    both = (np.concatenate([a, b]) for a, b in zip((head, first, second), swapped, strict=True))
+    return Rules.of_kind(pattern.name, shape, *both)
 
 
-def _measure_one_kind(
-    rules: RuleTable,
-    pattern: Pattern,
-    shape: str,
-    index: EventIndex,
-    runs: _Runs,
-    settings: TemporalSettings,
-    prune: bool,
-) -> tuple[RuleTable, NDArray[np.int64]]:
-    """Return the measured rules of one pattern and shape, and which of the given ones they are."""
-    kept = np.arange(len(rules))
-    if settings.counting == "windowed":
-        rules = _with_head_coverage(rules, pattern, shape, index, settings.window)
-        if prune:
-            kept = np.flatnonzero(rules.head_coverage >= settings.head_coverage)
-            rules = rules.take(kept)
-    return _with_confidence(rules, pattern, shape, index, runs, settings), kept
-
-
-def _with_head_coverage(rules: RuleTable, pattern: Pattern, shape: str, index: EventIndex, window: int) -> RuleTable:
-    keyed = _Keyed(rules, shape, index.predicates)
+def _with_head_coverage(rules: Rules, pattern: Pattern, index: EventIndex, window: int) -> Rules:
+    keyed = _Keyed(rules, index.predicates)
     wanted = np.zeros(2 * index.predicates, dtype=bool)
     wanted[rules.head] = True
     covered = kernels.count_covered_heads(
@@ -160,29 +123,21 @@ def _with_head_coverage(rules: RuleTable, pattern: Pattern, shape: str, index: E
         keyed.group, keyed.head, wanted, numba.get_num_threads(),
     )  # fmt: skip
     events = np.bincount(index.predicate, minlength=2 * index.predicates)
-    return replace(
-        rules,
-        head_support=keyed.in_given_order(covered.sum(axis=0)),
-        head_count=events[rules.head].astype(float),
-    )
+    head_support = keyed.in_given_order(covered.sum(axis=0))
+    return replace(rules, head_support=head_support, head_count=events[rules.head].astype(float))
 
 
-def _with_confidence(
-    rules: RuleTable, pattern: Pattern, shape: str, index: EventIndex, runs: _Runs, settings: TemporalSettings
-) -> RuleTable:
-    keyed, window = _Keyed(rules, shape, index.predicates), settings.window
+def _with_confidence(rules: Rules, pattern: Pattern, index: EventIndex, runs: _Runs, config: RulesConfig) -> Rules:
+    keyed, window = _Keyed(rules, index.predicates), config.window
     counts = kernels.count_bodies(
         tuple(index), keyed.kind, gap_steps(pattern.second_gap, window), gap_steps(pattern.head_gap, window),
         pattern.reach * window, keyed.group, keyed.head, runs.bounds, runs.subject, runs.of_step,
         _head_windows(index, pattern, window), numba.get_num_threads(),
     )  # fmt: skip
     support, bodies, sums, cover_sums, body_steps = (column.sum(axis=0) for column in counts)
-    if settings.counting == "windowed":
-        return replace(
-            rules,
-            support=keyed.in_given_order(support),
-            body_count=bodies[keyed.key_of_rule].astype(float),
-        )
+    if config.counting == "windowed":
+        body_count = bodies[keyed.key_of_rule].astype(float)
+        return replace(rules, support=keyed.in_given_order(support), body_count=body_count)
     first_gap = pattern.second_gap if pattern.length == 2 else pattern.head_gap
     steps = body_steps[keyed.key_of_rule].astype(float)
     return replace(
@@ -197,14 +152,14 @@ def _with_confidence(
 class _Keyed:
     """Rules sorted by body and head for the kernels, and the way back to the order in which they were given."""
 
-    def __init__(self, rules: RuleTable, shape: str, predicates: int) -> None:
+    def __init__(self, rules: Rules, predicates: int) -> None:
         single = len(rules) > 0 and rules.second[0] == NO_SECOND
         width = 2 * predicates
         self.key_of_rule = rules.first if single else rules.first * width + rules.second
         self._order = np.lexsort([rules.head, self.key_of_rule])
         self.group = np.searchsorted(self.key_of_rule[self._order], np.arange((width if single else width**2) + 1))
         self.head = rules.head[self._order]
-        self.kind = kernels.SINGLE if single else kernels.PAIR if shape == "pair" else kernels.PATH
+        self.kind = kernels.SINGLE if single else kernels.PATH if "path" in rules.shape else kernels.PAIR
 
     def in_given_order(self, counts: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Return counts of the sorted rules in the order of the given ones."""
@@ -244,7 +199,7 @@ def _next_steps(counts: NDArray[np.float64], window: int) -> NDArray[np.float64]
     return sums
 
 
-def _best_patterns(rules: RuleTable) -> RuleTable:
+def _best_patterns(rules: Rules) -> Rules:
     """Return the most confident of the rules that have the same head, body and shape."""
     order = np.lexsort([-rules.confidence, rules.second, rules.first, rules.head, rules.shape])
     keys = [column[order] for column in (rules.shape, rules.head, rules.first, rules.second)]

@@ -11,7 +11,7 @@ from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.evidence.module import WithEvidence
 from foretime.models import Ensemble, Model
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.training.settings import evidence_penalties
 from foretime.training.trainer import load_weights, new_model
@@ -20,7 +20,7 @@ SEEDS_APART = 1000
 """How far the seeds of two members lie apart: runs whose seeds are neighbours have no member in common."""
 
 
-def load_base_model(run: RunFolder, config: Config, graph: Graph, rules: RuleTable | None) -> Model:
+def load_base_model(run: RunFolder, config: Config, graph: Graph, rules: Rules | None) -> Model:
     """Return the model with the best weights of each of its members, or the last ones if valid has not been ranked."""
     members = members_of(run, config)
     missing = [member.path.name for member in members[1:] if not member.last_file.exists()]

@@ -17,7 +17,6 @@ import foretime
 from foretime.config import Config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.data.summary import describe
 from foretime.errors import RunError
 from foretime.evaluation import AnswerIndex, Evaluation, FilterName, evaluate, model_scorer
 from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
@@ -79,7 +78,7 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
         "model": config.model.name,
         "data": graph.name,
         "data_fingerprint": graph.fingerprint(),
-        "data_warnings": describe(graph).warnings(),
+        "data_warnings": graph.describe().warnings(),
         "parameters": sum(parameter.numel() for parameter in scorer.model.parameters()),
         "rules": 0 if rules is None else len(rules),
         "evidence": sorted(config.evidence.families) if config.evidence.use else [],

@@ -28,8 +28,8 @@ from foretime.config import Config, config_text, read_config
 from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.files import hold, write_json, write_text
-from foretime.rules.files import RUN_RULES, read_rules, write_rules
-from foretime.rules.rule import RuleTable
+from foretime.rules.files import RUN_RULES, read_rules
+from foretime.rules.table import Rules
 from foretime.training.files import TrainingFiles
 
 SECONDS_BETWEEN_TRIES = 0.2
@@ -48,14 +48,14 @@ class RunFolder(TrainingFiles):
         self.report_file = self.path / "report.json"
 
     @classmethod
-    def create(cls, path: Path | str, config: Config, graph: Graph, rules: RuleTable | None = None) -> RunFolder:
+    def create(cls, path: Path | str, config: Config, graph: Graph, rules: Rules | None = None) -> RunFolder:
         """Return a new run folder with configuration, graph and rules; one that holds a run already is an error."""
         cls.check_free(path)
         run = cls(path)
         run.path.mkdir(parents=True, exist_ok=True)
         graph.save(run.path)
         if rules is not None:
-            write_rules(run.rules_file, rules, graph)
+            rules.on(graph).save(run.rules_file)
         # the configuration comes last: a folder that has it has everything that a resumption needs
         write_text(run.config_file, config_text(config))
         return run
@@ -129,7 +129,7 @@ class RunFolder(TrainingFiles):
         """Return the graph of the run."""
         return Graph.load(self.path)
 
-    def rules(self, graph: Graph) -> RuleTable | None:
+    def rules(self, graph: Graph) -> Rules | None:
         """Return the rules that guide the run's model, if any do."""
         return read_rules(self.rules_file, graph) if self.rules_file.exists() else None
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from foretime.config import Config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 from foretime.runs.ensemble import member_config
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import facts_of_base_model, parts_of, parts_trained_without
@@ -66,7 +66,7 @@ def _is_finished(checkpoint: Path) -> bool:
 
 
 def train_job(
-    stage: Job, run: RunFolder, config: Config, graph: Graph, rules: RuleTable | None, callback: Callback
+    stage: Job, run: RunFolder, config: Config, graph: Graph, rules: Rules | None, callback: Callback
 ) -> None:
     """Train a stage to its end, or go on with it."""
     folder = stage.folder(run)

@@ -11,14 +11,15 @@ from foretime.data.graph import Graph
 from foretime.errors import ConfigError
 from foretime.models import model_class
 from foretime.rules.files import read_rules
-from foretime.rules.rule import STATIC, RuleTable
+from foretime.rules.rule import STATIC
+from foretime.rules.table import Rules
 from foretime.training.callbacks import Callback
 
 RULES_OF_A_FILE = "the rules were read from a file, and what they were mined from is not known"
 """What is told wherever such rules may have seen the facts that are asked about."""
 
 
-def rules_for(config: Config, graph: Graph, callback: Callback) -> RuleTable | None:
+def rules_for(config: Config, graph: Graph, callback: Callback) -> Rules | None:
     """Return the rules that guide the configured model or that its evidence has paths of, if there is either."""
     grounded = config.evidence.use and "path" in config.evidence.families and config.evidence.path_rules > 0
     if not wants_rules(config) and not grounded:
@@ -30,10 +31,10 @@ def rules_for(config: Config, graph: Graph, callback: Callback) -> RuleTable | N
         return None
     if "test" in config.rules.splits:
         raise ConfigError("rules.splits has test: rules that guide a model must not have seen the test facts")
-    from foretime.rules.mining import mine
+    from foretime.rules.mining import mine_rules
 
     callback.announce(f"reading rules from {config.rules.file}" if config.rules.file else "mining temporal rules")
-    rules = _from_file(config, graph) if config.rules.file else mine(graph, config.rules)
+    rules = _from_file(config, graph) if config.rules.file else mine_rules(graph, config.rules)
     if len(rules) == 0 and wants_rules(config):
         raise ConfigError(
             "no temporal rule reaches the thresholds: lower rules.confidence or rules.head_coverage, "
@@ -48,9 +49,9 @@ def wants_rules(config: Config) -> bool:
     return model_class(config.model).takes_rules and any(weights)
 
 
-def _from_file(config: Config, graph: Graph) -> RuleTable:
+def _from_file(config: Config, graph: Graph) -> Rules:
     """Return the rules of a file; those without measures are counted on the graph."""
-    from foretime.rules.recount import recount
+    from foretime.rules.mining import recount
 
     rules = read_rules(Path(config.rules.file), graph)
     static = np.flatnonzero(rules.pattern == STATIC)

@@ -18,7 +18,7 @@ from foretime.evaluation import AnswerIndex, Metrics, model_scorer, questions_of
 from foretime.evidence.grounds import grounds_of
 from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 from foretime.training.batches import QuestionPool, step_rows
 from foretime.training.callbacks import Callback, Plan
 from foretime.training.candidates import SampledSoftmax, most_frequent
@@ -36,7 +36,7 @@ def sizes_of(graph: Graph, ends: int = 1) -> Sizes:
     return Sizes(len(graph.entities), ends * 2 * len(graph.predicates), len(graph.timeline), ends)
 
 
-def new_model(config: Config, graph: Graph, rules: RuleTable | None = None) -> Model:
+def new_model(config: Config, graph: Graph, rules: Rules | None = None) -> Model:
     """Return the configured model with the initial weights of the configured seed, guided by rules if there are any."""
     generator = torch.Generator().manual_seed(config.training.seed)
     apart = (
@@ -68,7 +68,7 @@ class Trainer:
         graph: Graph,
         callback: Callback,
         facts: Facts | None = None,
-        rules: RuleTable | None = None,
+        rules: Rules | None = None,
     ) -> None:
         """Prepare to train on all of train, or on those of its facts that are given."""
         if len(graph.train) == 0:

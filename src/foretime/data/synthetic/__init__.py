@@ -3,8 +3,7 @@
 The world is invented by a seed, so nothing has to be downloaded, and its rules are known, so a miner can be checked.
 """
 
-from foretime.data.synthetic.generation import World, generate
-from foretime.data.synthetic.schema import Atom, PlantedRule
-from foretime.data.synthetic.writing import split, write
+from foretime.data.synthetic.schema import PlantedRule
+from foretime.data.synthetic.world import World, generate_world
 
-__all__ = ["Atom", "PlantedRule", "World", "generate", "split", "write"]
+__all__ = ["PlantedRule", "World", "generate_world"]

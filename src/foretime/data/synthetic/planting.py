@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import Ids
 from foretime.data.synthetic.events import Pairs, Scale
-from foretime.data.synthetic.schema import Atom, PlantedRule
+from foretime.data.synthetic.schema import LAGS, PlantedAtom, PlantedRule
 
 Bindings = dict[str, Ids]
 """What each variable stands for, (groundings,); `t` is the time of the first atom, `last` that of the last."""
 
 
-class Trials(NamedTuple):
+class RuleTrials(NamedTuple):
     """Groundings of a rule, sorted by the pair of the head; each column is (groundings,)."""
 
     pair: Ids
@@ -53,26 +53,27 @@ def plant(
     return replace(rule, bodies=int(size.sum()), support=int(size[fulfilled].sum())), scale.pairs(heads)
 
 
-def find_trials(rule: PlantedRule, events: dict[str, Pairs], scale: Scale) -> Trials:
+def find_trials(rule: PlantedRule, events: dict[str, Pairs], scale: Scale) -> RuleTrials:
     """Return every grounding of the body whose window ends within the timeline."""
-    steps = rule.lags.head[1]
+    lags = LAGS[rule.pattern]
+    steps = lags[-1]
     bound = _bind(rule.body[0], events[rule.body[0].predicate])
-    for atom, (_, lag) in zip(rule.body[1:], rule.lags.body[1:], strict=True):
+    for atom, lag in zip(rule.body[1:], lags[1:-1], strict=True):
         delays = range(1, rule.window + 1) if lag else range(1)
         bound = _join(bound, _bind(atom, events[atom.predicate]), delays, scale)
     inside = bound["t"] + steps * rule.window < scale.days
     bound = {name: column[inside] for name, column in bound.items()}
     pair = scale.pair_key(bound[rule.head.subject], bound[rule.head.object])
-    # With `steps` 0 the head belongs to the very day of the body; else to the window after the last atom.
+    # With `steps` 0 the head belongs to the day of the body; else to the window after the last atom.
     low = bound["last"] + min(steps, 1)
     high = bound["last"] + (rule.window if steps else 0)
     order = np.lexsort((bound["t"], low, pair))
     pair, low, high = pair[order], low[order], high[order]
     begins = (np.diff(pair, prepend=-1) != 0) | (low > np.append(-1, high[:-1]))
-    return Trials(pair, bound["t"][order], low, high, np.cumsum(begins) - 1)
+    return RuleTrials(pair, bound["t"][order], low, high, np.cumsum(begins) - 1)
 
 
-def _bind(atom: Atom, events: Pairs) -> Bindings:
+def _bind(atom: PlantedAtom, events: Pairs) -> Bindings:
     return {atom.subject: events.subject, atom.object: events.object, "t": events.day, "last": events.day}
 
 
@@ -108,7 +109,7 @@ def _matches(keys: Ids, ordered: Ids) -> tuple[Ids, Ids]:
     return rows, low[rows] + within
 
 
-def _in_window(stray: Ids, trials: Trials, scale: Scale) -> NDArray[np.bool_]:
+def _in_window(stray: Ids, trials: RuleTrials, scale: Scale) -> NDArray[np.bool_]:
     """Return which events, as numbers, happen on a day that would fulfil some grounding."""
     opened = np.searchsorted(np.sort(trials.pair * scale.days + trials.low), stray, "right")
     closed = np.searchsorted(np.sort(trials.pair * scale.days + trials.high), stray, "left")

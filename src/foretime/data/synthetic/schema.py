@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 Tie = Literal["own", "ally", "rival", "member"]
-Part = Literal["background", "head", "filler", "summit"]
+Origin = Literal["background", "head", "filler", "summit"]
 
 PER_STATE: dict[str, int] = {
     "state": 1,
@@ -32,7 +32,7 @@ class PredicateRow(NamedTuple):
     """
 
     name: str
-    part: Part
+    origin: Origin
     subjects: tuple[str, ...]
     objects: tuple[str, ...]
     tie: Tie
@@ -76,7 +76,7 @@ PREDICATES: tuple[PredicateRow, ...] = (
 )
 
 
-class Atom(NamedTuple):
+class PlantedAtom(NamedTuple):
     """`predicate(subject, object)` with the names of two variables."""
 
     predicate: str
@@ -84,21 +84,15 @@ class Atom(NamedTuple):
     object: str
 
 
-class Pattern(NamedTuple):
-    """The times of a pattern: one for each body atom and one for the head, as (text, number of lags after `t`)."""
-
-    body: tuple[tuple[str, int], ...]
-    head: tuple[str, int]
-
-
-NOW, THEN, LAST = ("t", 0), ("t+t1", 1), ("t+t1+t2", 2)
-PATTERNS: dict[str, Pattern] = {
-    "follows": Pattern((NOW,), THEN),
-    "accompanies": Pattern((NOW,), NOW),
-    "chain_then": Pattern((NOW, THEN), LAST),
-    "joint_then": Pattern((NOW, NOW), THEN),
-    "joint_now": Pattern((NOW, NOW), NOW),
+TIMES = ("t", "t+t1", "t+t1+t2")
+LAGS: dict[str, tuple[int, ...]] = {
+    "follows": (0, 1),
+    "accompanies": (0, 0),
+    "chain_then": (0, 1, 2),
+    "joint_then": (0, 0, 1),
+    "joint_now": (0, 0, 0),
 }
+"""How many lags after `t` each body atom and, last, the head come."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +101,8 @@ class PlantedRule:
 
     pattern: str
     probability: float
-    head: Atom
-    body: tuple[Atom, ...]
+    head: PlantedAtom
+    body: tuple[PlantedAtom, ...]
     window: int = 5
     """The steps within which the head follows; each lag of the pattern is from 1 to `window`."""
     bodies: int = 0
@@ -116,59 +110,31 @@ class PlantedRule:
     support: int = 0
     """How many of them are followed, or accompanied, by the head."""
 
-    @property
-    def lags(self) -> Pattern:
-        """The times of the pattern."""
-        return PATTERNS[self.pattern]
-
     def __str__(self) -> str:
-        times = self.lags
-        body = " ∧ ".join(_written(atom, time) for atom, (time, _) in zip(self.body, times.body, strict=True))
+        *body, head = (
+            f"{atom.predicate}({atom.subject}, {atom.object}, {TIMES[lag]})"
+            for atom, lag in zip((*self.body, self.head), LAGS[self.pattern], strict=True)
+        )
         source = f"[planted {self.probability:.2f}, window {self.window}, {self.pattern}]"
-        return f"{_written(self.head, times.head[0])} <= {body}  {source}"
+        return f"{head} <= {' ∧ '.join(body)}  {source}"
 
 
-def _written(atom: Atom, time: str) -> str:
-    return f"{atom.predicate}({atom.subject}, {atom.object}, {time})"
+def _rule(pattern: str, probability: float, head: str, *body: str) -> PlantedRule:
+    """Return a rule of atoms that are written as `subject predicate object`, the variables one letter each."""
+    atoms = [PlantedAtom(text[2:-2], text[0], text[-1]) for text in (head, *body)]
+    return PlantedRule(pattern, probability, atoms[0], tuple(atoms[1:]))
 
 
 RULES: tuple[PlantedRule, ...] = (
     # In this order: no head is in the body of a rule above it, and no two rules have the same head.
-    PlantedRule("accompanies", 0.90, Atom("Host a visit", "y", "x"), (Atom("Make a visit", "x", "y"),)),
-    PlantedRule(
-        "follows", 0.60, Atom("Hold consultations with", "x", "y"), (Atom("Express intent to meet", "x", "y"),)
-    ),
-    PlantedRule("accompanies", 0.70, Atom("Criticise", "x", "y"), (Atom("Accuse", "x", "y"),)),
-    PlantedRule(
-        "joint_then",
-        0.50,
-        Atom("Recall ambassador from", "x", "y"),
-        (Atom("Accuse", "x", "y"), Atom("Criticise", "x", "y")),
-    ),
-    PlantedRule("follows", 0.30, Atom("Impose sanctions on", "x", "y"), (Atom("Threaten", "x", "y"),)),
-    PlantedRule("follows", 0.45, Atom("Impose curfew on", "y", "x"), (Atom("Demonstrate against", "x", "y"),)),
-    PlantedRule(
-        "chain_then",
-        0.65,
-        Atom("Arrest", "x", "y"),
-        (Atom("Report unrest to", "x", "z"), Atom("Impose curfew on", "z", "y")),
-    ),
-    PlantedRule(
-        "chain_then",
-        0.40,
-        Atom("Mobilise against", "x", "y"),
-        (Atom("Supply arms to", "x", "z"), Atom("Attack", "z", "y")),
-    ),
-    PlantedRule(
-        "joint_now",
-        0.80,
-        Atom("Meet at a summit", "x", "y"),
-        (Atom("Attend summit of", "x", "z"), Atom("Host summit of", "y", "z")),
-    ),
-    PlantedRule(
-        "joint_then",
-        0.35,
-        Atom("Provide aid to", "x", "y"),
-        (Atom("Attend summit of", "x", "z"), Atom("Pledge support to", "z", "y")),
-    ),
+    _rule("accompanies", 0.90, "y Host a visit x", "x Make a visit y"),
+    _rule("follows", 0.60, "x Hold consultations with y", "x Express intent to meet y"),
+    _rule("accompanies", 0.70, "x Criticise y", "x Accuse y"),
+    _rule("joint_then", 0.50, "x Recall ambassador from y", "x Accuse y", "x Criticise y"),
+    _rule("follows", 0.30, "x Impose sanctions on y", "x Threaten y"),
+    _rule("follows", 0.45, "y Impose curfew on x", "x Demonstrate against y"),
+    _rule("chain_then", 0.65, "x Arrest y", "x Report unrest to z", "z Impose curfew on y"),
+    _rule("chain_then", 0.40, "x Mobilise against y", "x Supply arms to z", "z Attack y"),
+    _rule("joint_now", 0.80, "x Meet at a summit y", "x Attend summit of z", "y Host summit of z"),
+    _rule("joint_then", 0.35, "x Provide aid to y", "x Attend summit of z", "z Pledge support to y"),
 )

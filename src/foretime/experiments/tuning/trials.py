@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import Interrupted
-from foretime.rules.rule import RuleTable
+from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import check_reranker, facts_of_base_model
 from foretime.training.callbacks import Callback, Callbacks
@@ -63,7 +63,7 @@ class TrialTrainer:
     def __init__(self, graph: Graph, folder: Path) -> None:
         self.graph = graph
         self._folder = folder
-        self._rules: dict[str, RuleTable | None] = {}
+        self._rules: dict[str, Rules | None] = {}
 
     def train(self, config: Config, name: str, pruner: Pruner, callback: Callback) -> TrialOutcome:
         """Train as configured to the end or until the trial is pruned; test is not ranked."""
@@ -104,7 +104,7 @@ class TrialTrainer:
         run.config_file.unlink(missing_ok=True)
         return RunFolder.create(run.path, config, self.graph, rules)
 
-    def _rules_for(self, config: Config, callback: Callback) -> RuleTable | None:
+    def _rules_for(self, config: Config, callback: Callback) -> Rules | None:
         """Return the rules of a trial, mined once for all trials that have the same settings."""
         key = f"{wants_rules(config)} {config.rules.model_dump_json()} {config.evidence.model_dump_json()}"
         if key not in self._rules:

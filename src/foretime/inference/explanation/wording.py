@@ -14,9 +14,7 @@ from foretime.evidence.reasons import Event, Reason
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent, Mark, SharedNeighbours
 from foretime.inference.explanation.explanation import IN_TWOS, ReasonPart, ShownReason
 from foretime.reranker.features.shared_neighbours import CompanyPath, SpanFact, steps_apart
-from foretime.rules.rule import STATIC, Rule
-from foretime.rules.text import Atom, WrittenRule
-from foretime.rules.text import written as written_rule
+from foretime.rules.rule import STATIC, Atom, Rule, RuleIds, named_rule
 
 _NAMED = 3
 """How many common neighbours a sentence names."""
@@ -77,7 +75,7 @@ class Wording:
             key=key,
         )
 
-    def _part(self, asked: FactIds, reason: Reason, rule: WrittenRule | None) -> ReasonPart:
+    def _part(self, asked: FactIds, reason: Reason, rule: Rule | None) -> ReasonPart:
         statement = None
         if rule is not None and reason.family in ("pair_offset", "object_offset"):
             statement = _dated(rule, int(reason.value)).statement
@@ -132,7 +130,7 @@ class Wording:
         return "common neighbours", f"{both} have common neighbours", f"{names}{more}"
 
     def _path(self, asked: FactIds, group: list[Reason]) -> tuple[str, str, str]:
-        rule = written_rule(Rule(STATIC, "path", asked.predicate, group[0].body), self._predicates)
+        rule = named_rule(RuleIds(STATIC, "path", asked.predicate, group[0].body), self._predicates)
         first, second = group[0].events[:2]
         via = first.object if first.subject == asked.subject else first.subject
         events = f"{self._dated_words(first)}; {self._dated_words(second)}"
@@ -199,15 +197,15 @@ class Wording:
         who, whom = map(self._name, ends)
         return DatedEvent(_mark(fact.known, asked.known), who, self._predicate(fact.predicate), whom, time)
 
-    def _rule(self, asked: FactIds, kind: str, body: tuple[int, ...]) -> WrittenRule | None:
+    def _rule(self, asked: FactIds, kind: str, body: tuple[int, ...]) -> Rule | None:
         """Return the rule behind a reason, without times."""
         if kind == "object":
             inverse, name = self._is_inverse(asked.predicate), self._predicate(asked.predicate)
             head, atom = (Atom(name, *(("y", who) if inverse else (who, "y"))) for who in ("x", "z"))
-            return WrittenRule(head, (atom,))
+            return Rule(head, (atom,))
         if kind in ("pair", "path"):
-            return written_rule(
-                Rule(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), self._predicates
+            return named_rule(
+                RuleIds(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), self._predicates
             )
         return None
 
@@ -217,10 +215,10 @@ def _mark(times: tuple[int, ...], asked: tuple[int, ...]) -> Mark:
     return "before" if max(times) < min(asked) else "after" if min(times) > max(asked) else "same time"
 
 
-def _dated(rule: WrittenRule, distance: int) -> WrittenRule:
+def _dated(rule: Rule, distance: int) -> Rule:
     """Return a rule of one body atom with the times of a distance: what comes first is at t."""
     head, body = ("t", "t") if distance == 0 else ("t+t1", "t") if distance < 0 else ("t", "t+t1")
-    return WrittenRule(rule.head._replace(time=head), (rule.body[0]._replace(time=body),))
+    return Rule(rule.head._replace(time=head), (rule.body[0]._replace(time=body),))
 
 
 def _nearest_of(group: list[Reason]) -> str:

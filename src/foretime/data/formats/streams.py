@@ -14,12 +14,9 @@ import pyarrow as pa
 from foretime.errors import DataError
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".xz": "xz"}
-TEXTS = (".txt", ".tsv", ".csv")
-PARQUETS = (".parquet", ".pq")
 
 _HEAD = 1 << 16
 _MAGIC = {
-    b"PAR1": "is a Parquet file; name it .parquet",
     b"\x1f\x8b": "is compressed by gzip; name it .gz",
     b"BZh": "is compressed by bzip2; name it .bz2",
     b"\x28\xb5\x2f\xfd": "is compressed by zstd; name it .zst",
@@ -31,11 +28,9 @@ _MAGIC = {
 }
 
 
-def stem_and_kind(path: Path) -> tuple[str, str]:
-    """Return the name of a file without its endings, and the ending that says its format (`.csv` for `a.csv.gz`)."""
-    inner = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    kind = inner.suffix.lower()
-    return (inner.stem, kind) if kind in (*TEXTS, *PARQUETS) else (inner.name, "")
+def without_compression(path: Path) -> Path:
+    """Return the name of a file without the ending of its compression: `a.csv` for `a.csv.gz`."""
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
 
 
 @contextmanager
@@ -60,13 +55,13 @@ def _open(path: Path) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(pa.input_stream(str(path), compression=compression)))
 
 
-def check_text(path: Path) -> None:
+def check_text(path: Path, other_formats: dict[bytes, str]) -> None:
     """Raise `DataError` for a file that is empty or that cannot be text, going by how it begins."""
     with open_bytes(path) as stream:
         head = stream.read(_HEAD)
     if not head.strip():
         raise DataError(f"{path}: the file is empty; expected lines of subject, predicate, object and time")
-    for magic, remedy in _MAGIC.items():
+    for magic, remedy in (other_formats | _MAGIC).items():
         if head.startswith(magic):
             raise DataError(f"{path}: {remedy}")
     if b"\0" in head:

@@ -1,17 +1,19 @@
-"""A whole world from a number of events and a seed."""
+"""A whole world from a number of events and a seed, and as files that can be read, trained on and checked against."""
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
 
 from foretime.data.facts import Ids
 from foretime.data.synthetic.events import Pairs, Scale, draw_events, fill_up, hold_summits, space_out
 from foretime.data.synthetic.planting import plant
-from foretime.data.synthetic.schema import PREDICATES, RULES, Part, PlantedRule, PredicateRow
+from foretime.data.synthetic.schema import PREDICATES, RULES, Origin, PlantedRule, PredicateRow
 from foretime.data.synthetic.society import ERA_DAYS, Society, found_society
 from foretime.errors import DataError
 
@@ -20,6 +22,9 @@ FIRST_DAY = date(2024, 1, 1)
 WINDOW = 5
 USUAL_EVENTS, USUAL_DAYS, USUAL_STATES = 20_000, 365, 32
 FEWEST_DAYS, MOST_DAYS = 60, 4_000
+SHARES = {"valid": 0.1, "test": 0.1}
+ROWS = 100_000
+"""Rows that are turned into text at a time, so that a large world never stands in memory as text."""
 SUMMITS = 0.004
 """Summits for each event of the world."""
 
@@ -48,18 +53,71 @@ class World:
     def __len__(self) -> int:
         return len(self.subject)
 
+    def __repr__(self) -> str:
+        return f"World of {len(self):,} events, {len(self.entities):,} entities, {self.days:,} days, seed {self.seed}"
 
-def generate(events: int = USUAL_EVENTS, seed: int = 0, *, days: int | None = None) -> World:
+    def split(self) -> dict[str, Ids]:
+        """Return the rows that belong to train, valid and test; every row belongs to one of them."""
+        order = np.random.default_rng([self.seed, 1]).permutation(len(self))
+        rows = {}
+        for name, share in SHARES.items():
+            count = int(share * len(self))
+            rows[name], order = order[:count], order[count:]
+        return {"train": order, **rows}
+
+    def write(self, folder: Path | str) -> Path:
+        """Write the world into a folder, which is returned; raise `DataError` if that cannot be done.
+
+        `train.tsv`, `valid.tsv` and `test.tsv` share the events 80/10/10 at random by the world's seed; `rules.json`
+        and `rules.txt` are the planted rules, and `types.tsv` is the type of each entity.
+        """
+        folder = Path(folder)
+        rules = [{"text": str(rule)} | asdict(rule) for rule in self.rules]
+        for described, rule in zip(rules, self.rules, strict=True):
+            described |= {"head": rule.head._asdict(), "body": [atom._asdict() for atom in rule.body]}
+        report = {"events": len(self), "seed": self.seed, "rules": rules}
+        types = zip(self.entities, self.types, strict=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, rows in self.split().items():
+                self._write_events(rows, folder / f"{name}.tsv")
+            for name, text in {
+                "types.tsv": "".join(f"{entity}\t{kind}\n" for entity, kind in types),
+                "rules.txt": "".join(f"{rule}\n" for rule in self.rules),
+                "rules.json": json.dumps(report, indent=2, ensure_ascii=False) + "\n",
+            }.items():
+                (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise DataError(f"{folder}: the world cannot be written: {error}; choose another folder") from error
+        return folder
+
+    def _write_events(self, rows: Ids, path: Path) -> None:
+        entities, predicates = self.entities, self.predicates
+        days = [(self.first_day + timedelta(days=day)).isoformat() for day in range(self.days)]
+        columns = (self.subject, self.predicate, self.object, self.day)
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for begin in range(0, len(rows), ROWS):
+                part = rows[begin : begin + ROWS]
+                file.writelines(
+                    f"{entities[s]}\t{predicates[p]}\t{entities[o]}\t{days[t]}\n"
+                    for s, p, o, t in zip(*(column[part].tolist() for column in columns), strict=True)
+                )
+
+
+def generate_world(events: int = USUAL_EVENTS, seed: int = 0, *, days: int | None = None) -> World:
     """Return a world of exactly `events` events, always the same for a seed.
 
     `days` is the length of the timeline: a year by default, more for more than 20,000 events. What the rules start from
     is drawn first, then the rules are planted one after the other, and predicates that no rule mentions fill the rest.
+    Raises `DataError` for fewer than 1,000 or more than 10,000,000 events, or for days that cannot hold them.
+
+        graph = foretime.load(foretime.generate_world(events=5_000, seed=1).write("world"))
     """
     days = _check(events, seed, days)
     rng = np.random.default_rng(seed)
     society = found_society(_state_count(events), days // ERA_DAYS + 1, rng)
     scale = Scale(len(society.names), days)
-    drawn, rules = _tell_stories(events, society, scale, rng)
+    drawn, rules = _plant_rules(events, society, scale, rng)
     rest = events - sum(len(pairs.day) for pairs in drawn.values())
     drawn |= fill_up(_rows("filler"), rest, society, scale, rng)
     return _assemble(society, drawn, rules, days, seed, rng)
@@ -83,26 +141,26 @@ def _state_count(events: int) -> int:
     return 4 * max(2, round(USUAL_STATES / 4 * math.pow(events / USUAL_EVENTS, 0.63)))
 
 
-def _rows(part: Part) -> list[PredicateRow]:
-    return [row for row in PREDICATES if row.part == part]
+def _rows(origin: Origin) -> list[PredicateRow]:
+    return [row for row in PREDICATES if row.origin == origin]
 
 
-def _tell_stories(
+def _plant_rules(
     events: int, society: Society, scale: Scale, rng: np.random.Generator
 ) -> tuple[dict[str, Pairs], tuple[PlantedRule, ...]]:
     """Return the events of the bodies and heads of all rules, and the rules with their counts."""
-    told = hold_summits(round(SUMMITS * events), society, scale, rng)
+    happened = hold_summits(round(SUMMITS * events), society, scale, rng)
     for row in _rows("background"):
         drawn = draw_events(row, round(row.share * events), society, scale, rng)
-        told[row.name] = space_out(drawn, WINDOW, scale)
+        happened[row.name] = space_out(drawn, WINDOW, scale)
     heads = {row.name: row for row in _rows("head")}
     rules = []
     for rule in RULES:
         row = heads[rule.head.predicate]
         noise = draw_events(row, round(row.share * events), society, scale, rng)
-        counted, told[row.name] = plant(rule, told, noise, scale, rng)
+        counted, happened[row.name] = plant(rule, happened, noise, scale, rng)
         rules.append(counted)
-    return told, tuple(rules)
+    return happened, tuple(rules)
 
 
 def _assemble(

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 from foretime.config import DataConfig
 from foretime.data.columns import HOW, Positions, map_columns, names_columns
-from foretime.data.streams import check_text, open_bytes, stem_and_kind
+from foretime.data.formats.streams import open_bytes, without_compression
+from foretime.data.formats.table import FileFormat, RawTable, encode
+from foretime.data.problems import Place, Problems
+from foretime.data.splitting import SPLITS, SplitRows
 from foretime.errors import ConfigError, DataError
 
 _LONGEST_SEEN = 10_000  # characters of the first row that are looked at for a delimiter
 _OPEN_QUOTE = "a quote is opened and never closed; close it, or double it if it is part of a name"
+_ENDINGS = {"\t": ".tsv", " ": ".txt"}
 _WORDS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """How a text file is laid out."""
 
     path: Path
@@ -41,14 +49,14 @@ class Layout:
     @property
     def quoted(self) -> bool:
         """Whether quotes group fields, as RFC 4180 has it; in a file of tabs, a quote is part of a name."""
-        return quotes_group(self.delimiter)
+        return _quotes_group(self.delimiter)
 
     def wrong_width(self, found: int) -> str:
         """Return what is wrong with a row of `found` fields."""
         word = _WORDS.get(self.delimiter, repr(self.delimiter))
         if self.mapped or found in (4, 5):
-            return f"expected {self.width} {word}-separated fields, as in the other rows, found {found}; mend the row"
-        return f"expected 4 or 5 {word}-separated fields, found {found}; mend the row, or {HOW}"
+            return f"expected {self.width} {word}-separated fields, as in the other rows, found {found}; fix the row"
+        return f"expected 4 or 5 {word}-separated fields, found {found}; fix the row, or {HOW}"
 
 
 class Record(NamedTuple):
@@ -59,7 +67,7 @@ class Record(NamedTuple):
     fields: list[str]
 
 
-def quotes_group(delimiter: str) -> bool:
+def _quotes_group(delimiter: str) -> bool:
     """Return whether quotes group fields in a file with this delimiter."""
     return delimiter not in "\t "
 
@@ -68,7 +76,7 @@ def records(path: Path, delimiter: str) -> Iterator[Record]:
     """Yield every row that is not blank; bytes that are not UTF-8 come as surrogates."""
     with open_bytes(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        yield from _quoted_records(lines, delimiter) if quotes_group(delimiter) else _plain_records(lines, delimiter)
+        yield from _quoted_records(lines, delimiter) if _quotes_group(delimiter) else _plain_records(lines, delimiter)
 
 
 def _plain_records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
@@ -98,14 +106,13 @@ def _quoted_records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
         yield Record(begin, "".join(taken), [])
 
 
-def see_layout(path: Path, config: DataConfig) -> Layout:
+def _find_layout(path: Path, config: DataConfig) -> TextLayout:
     """Return the layout of a file, from its name, its first row and the configuration."""
-    check_text(path)
     if config.delimiter is not None and (len(config.delimiter) != 1 or config.delimiter in '"\r\n'):
         raise ConfigError(f"delimiter {config.delimiter!r}: expected one character, such as a comma")
-    delimiter = config.delimiter or _see_delimiter(path)
+    delimiter = config.delimiter or _find_delimiter(path)
     record = next(records(path, delimiter))
-    if quotes_group(delimiter) and _left_open(record.text, delimiter):
+    if _quotes_group(delimiter) and _left_open(record.text, delimiter):
         raise DataError(f"{path}:{record.line}: {_OPEN_QUOTE}")
     first = record.fields
     by_name = any(isinstance(column, str) for column in config.columns.values())
@@ -113,7 +120,7 @@ def see_layout(path: Path, config: DataConfig) -> Layout:
     named = bool(config.columns) or (header and names_columns(first))
     width = len(first) if named else _usual_width(path, delimiter, len(first))
     positions = map_columns(config.columns, first if header else None, width, str(path))
-    return Layout(path, delimiter, header, width, positions, named)
+    return TextLayout(path, delimiter, header, width, positions, named)
 
 
 def _usual_width(path: Path, delimiter: str, first: int) -> int:
@@ -124,9 +131,9 @@ def _usual_width(path: Path, delimiter: str, first: int) -> int:
     return next((width for width in widths if width in (4, 5)), first)
 
 
-def _see_delimiter(path: Path) -> str:
+def _find_delimiter(path: Path) -> str:
     """Return the delimiter that fits the ending of a file and its first row."""
-    kind = stem_and_kind(path)[1]
+    kind = without_compression(path).suffix.lower()
     line = next(records(path, "\t")).text[:_LONGEST_SEEN]
     if kind == ".tsv" or (kind != ".csv" and "\t" in line):
         return "\t"
@@ -136,8 +143,60 @@ def _see_delimiter(path: Path) -> str:
     return fitting[0] if fitting else max(marks, key=lambda mark: counts[mark] if mark != " " else 0)
 
 
-def read_fast(layout: Layout) -> pa.Table:
-    """Return the columns of a file by their part in a fact; raise `ArrowInvalid` if there is any bad row."""
+def _read(path: Path, config: DataConfig, problems: Problems) -> RawTable:
+    layout = _find_layout(path, config)
+    try:
+        table, slow = _read_fast(layout), None
+    except pa.ArrowInvalid:
+        slow = _read_slowly(layout)
+        table = slow.table
+        for line, text in slow.wrong:
+            problems.add(Place(str(path), line), text)
+    if not len(table) and not problems.count:
+        raise DataError(f"{path}: a header and no facts; add facts, or use --no-header if it is one")
+
+    @cache
+    def lines() -> list[int]:
+        return slow.lines if slow else [record.line for record in _data_records(layout)]
+
+    # a first row that could not be read is reported already, and no fact that may be a header
+    begins_wrong = slow and slow.wrong and (not slow.lines or slow.wrong[0][0] < slow.lines[0])
+    headless = config.header is None and not layout.header and not begins_wrong
+    columns = encode({role: table[role] for role in table.column_names}, str(path))
+    return RawTable(str(path), columns, lines, not layout.mapped, headless)
+
+
+def _split(path: Path, config: DataConfig, parts: SplitRows, out: Path) -> list[Path]:
+    layout = _find_layout(path, config)
+    header = next(records(path, layout.delimiter)).text if layout.header else ""
+    return copy_records(_data_records(layout), header, parts, out, _ENDINGS.get(layout.delimiter, ".csv"))
+
+
+def copy_records(found: Iterator[Record], header: str, parts: SplitRows, out: Path, ending: str) -> list[Path]:
+    """Write the rows of each split into a file of its own, as they stand, and return the files."""
+    part_of_row = np.empty(sum(map(len, parts)), dtype=np.int8)
+    for part, rows in enumerate(parts):
+        part_of_row[rows] = part
+    paths = [out / f"{split}{ending}" for split in SPLITS]
+    unfinished = [path.with_name(f".{path.name}.part") for path in paths]
+    with ExitStack() as opened:
+        streams = [opened.enter_context(path.open("w", encoding="utf-8", newline="")) for path in unfinished]
+        for stream in streams:
+            stream.write(_whole(header) if header else "")
+        for record, part in zip(found, part_of_row.tolist(), strict=True):
+            streams[part].write(_whole(record.text))
+    for part_path, path in zip(unfinished, paths, strict=True):
+        os.replace(part_path, path)
+    return paths
+
+
+def _whole(text: str) -> str:
+    """Return a row with its line end, which the last one of a file may lack."""
+    return text if text.endswith(("\n", "\r")) else text + "\n"
+
+
+def _read_fast(layout: TextLayout) -> pa.Table:
+    """Return the columns of a file by their role in a fact; raise `ArrowInvalid` if there is any bad row."""
     names = [str(position) for position in range(layout.width)]
     wanted = {str(position) for position in layout.positions.values()} | ({names[-1]} if layout.quoted else set())
     with open_bytes(layout.path) as stream:
@@ -160,7 +219,7 @@ def read_fast(layout: Layout) -> pa.Table:
     return pa.table({role: table[str(position)] for role, position in layout.positions.items()})
 
 
-class SlowRead(NamedTuple):
+class _SlowRead(NamedTuple):
     """The good rows of a file with the line of each, and what is wrong with the others, by line."""
 
     table: pa.Table
@@ -168,13 +227,13 @@ class SlowRead(NamedTuple):
     wrong: list[tuple[int, str]]
 
 
-def read_slowly(layout: Layout) -> SlowRead:
+def _read_slowly(layout: TextLayout) -> _SlowRead:
     """Return the good rows of a file, and what is wrong with the bad ones."""
     columns: dict[str, list[str]] = {role: [] for role in layout.positions}
     seen: dict[str, str] = {}
     lines: list[int] = []
     wrong: list[tuple[int, str]] = []
-    for record in data_records(layout):
+    for record in _data_records(layout):
         if fault := _fault(record, layout):
             wrong.append((record.line, fault))
             continue
@@ -182,10 +241,10 @@ def read_slowly(layout: Layout) -> SlowRead:
         for role, position in layout.positions.items():
             field = record.fields[position]
             columns[role].append(seen.setdefault(field, field))  # one text in memory for each name, not for each row
-    return SlowRead(pa.table({role: pa.array(values, pa.string()) for role, values in columns.items()}), lines, wrong)
+    return _SlowRead(pa.table({role: pa.array(values, pa.string()) for role, values in columns.items()}), lines, wrong)
 
 
-def data_records(layout: Layout) -> Iterator[Record]:
+def _data_records(layout: TextLayout) -> Iterator[Record]:
     """Yield the rows of a file without its header."""
     found = records(layout.path, layout.delimiter)
     if layout.header:
@@ -193,7 +252,7 @@ def data_records(layout: Layout) -> Iterator[Record]:
     yield from found
 
 
-def _fault(record: Record, layout: Layout) -> str:
+def _fault(record: Record, layout: TextLayout) -> str:
     try:
         record.text.encode()
     except UnicodeEncodeError as error:
@@ -214,3 +273,6 @@ def _left_open(text: str, delimiter: str) -> bool:
     except csv.Error as error:
         return "unexpected end" in str(error) or "larger than field limit" in str(error)
     return False
+
+
+TEXT = FileFormat("text", (".tsv", ".csv", ".txt"), _read, _split)

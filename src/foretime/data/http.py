@@ -23,13 +23,13 @@ Report = Callable[[int, int | None], None]
 
 
 class _CutShortError(Exception):
-    """The connection broke; what came is kept, and another attempt may go on from there."""
+    """The connection broke; what came is kept, and another attempt may resume it."""
 
 
-def download(address: str, part: Path, report: Report) -> None:
-    """Fetch a whole file into `part`, going on from what is there already.
+def fetch(address: str, part: Path, report: Report) -> None:
+    """Fetch a whole file into `part`, resuming what is there already.
 
-    A broken connection is tried again after a pause; what cannot be mended raises `DownloadError` and keeps the part.
+    A broken connection is tried again after a pause; anything else raises `DownloadError` and keeps the part.
     """
     if not address.startswith(("https://", "http://")):
         raise DownloadError(f"{address}: not an address that can be fetched; it should begin with https://")
