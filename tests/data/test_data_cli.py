@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from foretime.cli.reading_options import data_config, parse_columns, reading_settings
 from test_reading import CSV, TSV
 from typer.testing import CliRunner, Result
 
 from foretime.cli.data import data_app
-from foretime.cli.reading_options import data_config, parse_columns, reading_settings
 from foretime.data.graph import read_graph
 from foretime.errors import ConfigError, DataError
 

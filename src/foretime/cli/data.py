@@ -62,7 +62,7 @@ def check(
 
 @data_app.command()
 @takes(READING)
-def split(  # noqa: PLR0913, each is a flag
+def split(
     file: Annotated[Path, typer.Argument(help="A file of events.", show_default=False)],
     out: Annotated[Path, typer.Argument(help="The folder to write.", show_default=False)],
     by: Annotated[SplitBy, typer.Option(help="Draw facts by the seed, or cut by time.")] = SplitBy.random,

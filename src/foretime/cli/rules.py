@@ -75,7 +75,7 @@ def mine(
 
 
 @rules_app.command("show")
-def show_rules(  # noqa: PLR0913, each is a flag
+def show_rules(
     source: RuleSource,
     head: Annotated[str | None, typer.Option(help="Part of the name of the head's predicate.")] = None,
     body: Annotated[str | None, typer.Option(help="Part of the name of a predicate in the body.")] = None,
@@ -98,7 +98,7 @@ def show_rules(  # noqa: PLR0913, each is a flag
 
 @rules_app.command()
 @takes(COUNTING, READING)
-def check(  # noqa: PLR0913, each is a flag
+def check(
     file: RuleFile,
     graph: GraphSource,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the rules as they are counted.")] = None,
@@ -169,7 +169,7 @@ def example(  # noqa: PLR0913, each is a flag
 
 @rules_app.command()
 @takes(MINING, READING)
-def diff(  # noqa: PLR0913, each is a flag
+def diff(
     first: Annotated[Path, typer.Argument(help="A file of rules, a run, or with --mine a graph.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="The other one.", show_default=False)],
     by: Annotated[float, typer.Option(help="Confidences that change by no more are equal.", min=0.0)] = 0.05,
