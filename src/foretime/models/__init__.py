@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import torch
 
-from foretime.config import ModelConfig, check_section
+from foretime.config import ModelConfig, Section, check_section
 from foretime.errors import ConfigError, suggestion
 from foretime.models.atise import ATiSE
-from foretime.models.base import Component, Model, ModelOptions, Queries, ScoreTerm, Sizes
+from foretime.models.base import Component, Model, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
 from foretime.models.distmult import DistMult
 from foretime.models.ensemble import Ensemble
@@ -50,7 +52,6 @@ __all__ = [
     "Ensemble",
     "HyTE",
     "Model",
-    "ModelOptions",
     "QuatE",
     "Queries",
     "RotatE",
@@ -79,11 +80,12 @@ def model_class(config: ModelConfig) -> type[Model]:
     return found
 
 
-def model_options(config: ModelConfig) -> ModelOptions:
+def model_options(config: ModelConfig) -> Section:
     """Return the checked options of the configured model, defaults filled in."""
-    return check_section(model_class(config).Options, config.options, place="", prefix="model.")
+    return check_section(model_class(config).options(), config.options, place="", prefix="model.")
 
 
 def build_model(config: ModelConfig, sizes: Sizes, generator: torch.Generator) -> Model:
     """Return a new model as configured, its weights drawn by the generator."""
-    return model_class(config)(sizes, model_options(config), generator)
+    kind: Any = model_class(config)  # each has options of its own
+    return cast(Model, kind(**sizes._asdict(), **model_options(config).model_dump(), generator=generator))
