@@ -33,7 +33,7 @@ WIDE = StaticThresholds(support=10, head_coverage=0.01, confidence=0.0)
 
 def measure_graph(path: Path, window: int) -> dict[str, Any]:
     """Return times, rules and peak memory of both stages on one graph, in this process."""
-    from foretime.runs.finish import machine, peak_memory_mb
+    from foretime.runs.machine import machine, peak_memory_mb
 
     graph = read_graph(path)
     sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))

@@ -113,9 +113,9 @@ def _stages_section(kept: dict[str, dict[str, Any]]) -> list[str]:
         lines += [f"`{name}` (reranker fitted on: {report['reranker']}):", ""]
         lines.append("| kind | " + " | ".join(f"{s}, first stage | {s}, both" for s in splits) + " |")
         lines.append("| --- |" + " --- |" * (2 * len(splits)))
-        lines.append(_stage_row("all", [(report[s]["first_stage"]["all"], report[s]["all"]) for s in splits]))
+        lines.append(_stage_row("all", [(report[s]["base_model"]["all"], report[s]["all"]) for s in splits]))
         for kind in report[splits[0]]["kinds"]:
-            pairs = [(report[s]["first_stage"]["kinds"][kind], report[s]["kinds"][kind]) for s in splits]
+            pairs = [(report[s]["base_model"]["kinds"][kind], report[s]["kinds"][kind]) for s in splits]
             share = pairs[0][1]["questions"] / max(report[splits[0]]["all"]["questions"], 1)
             lines.append(_stage_row(f"{kind} ({share:.1%})", pairs))
         lines.append("")

@@ -25,7 +25,7 @@ from foretime.cli.serve import serve
 from foretime.cli.train import train
 from foretime.cli.tune import tune
 from foretime.errors import ForetimeError, Interrupted
-from foretime.runs.caller import tell_fault
+from foretime.runs.caller import report_fault
 
 STOPPED = 130
 """The exit code of what Ctrl-C has stopped, as shells have it."""
@@ -103,11 +103,11 @@ def main() -> None:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
     except Exception as error:
-        tell_fault(f"{type(error).__name__}: {error}")
+        report_fault(f"{type(error).__name__}: {error}")
         raise
 
 
 def _fail(text: str) -> NoReturn:
-    tell_fault(text)
+    report_fault(text)
     typer.echo(f"error: {text}", err=True)
     sys.exit(2)

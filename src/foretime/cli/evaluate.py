@@ -40,7 +40,7 @@ def evaluate(
     """Rank the facts of a split with the best weights of a run."""
     from foretime.cli import tables
     from foretime.inference.predictor import Predictor
-    from foretime.runs.finish import evaluate_split
+    from foretime.runs.evaluation import evaluate_split
     from foretime.runs.folder import RunFolder
 
     folder = RunFolder.open(run)

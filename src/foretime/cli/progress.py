@@ -78,7 +78,7 @@ class TerminalProgress(Callback):
             self._mrr = f"{record['valid_mrr']:.4f}"
         if "valid_mrr" in record or not console.is_terminal:
             losses = "  ".join(f"{name} {value:.4f}" for name, value in record.items() if name.endswith("loss"))
-            stage = f"{record['stage']}: " if record.get("stage") else ""
+            stage = f"{record['job']}: " if record.get("job") else ""
             console.print(
                 f"{stage}epoch {record['epoch']:>3}  {losses}  {_duration(record['seconds'])}"
                 + (f"  valid MRR {self._mrr}" if "valid_mrr" in record else ""),

@@ -22,8 +22,8 @@ def print_reports(reports: dict[str, dict[str, Any]]) -> None:
     rows = {}
     for split, report in reports.items():
         rows[split] = report
-        if "first_stage" in report:
-            rows[f"{split}, first stage"] = report["first_stage"]
+        if "base_model" in report:
+            rows[f"{split}, base model"] = report["base_model"]
     for split, report in rows.items():
         low, high = report["mrr_interval"]
         errors = report.get("calibration_error", {})

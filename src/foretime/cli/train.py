@@ -70,7 +70,7 @@ def _reopen(folder: Path, epochs: int | None, with_other_settings: bool) -> Path
             "--resume goes on with the run as it was configured; leave out the other settings, all but --epochs"
         )
     if epochs is not None:
-        from foretime.runs.continuing import continue_run
+        from foretime.runs.life import continue_run
 
         continue_run(folder, epochs)
     return folder

@@ -27,7 +27,7 @@ from foretime.inference.explanation.explanation import (
 )
 from foretime.inference.explanation.wording import Asked, Wording
 from foretime.inference.predictor import Answer, Known, Predictor, Question
-from foretime.reranker.features.extractor import Describer
+from foretime.reranker.features.extractor import FeatureExtractor
 from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
 from foretime.runs.folder import RunFolder
 
@@ -152,31 +152,31 @@ class Explainer:
     @torch.inference_mode()
     def _stages(self, question: Question, answer: Answer) -> _Stages:
         slot, graph = question.target(), self.predictor.graph
-        stages = self.predictor.scorer.stages
+        stages = self.predictor.scorer.reranked
         if stages is None or slot not in ("subject", "object"):
             return _Stages()
         asked = self.predictor._facts([question], slot)
         asked = turn(asked, graph) if slot == "subject" else asked
         candidate = graph.entities.id(answer.name)
-        found, top = stages.describe(asked, candidate), stages.reranker.top
+        found, top = stages.extract(asked, candidate), stages.reranker.top
         if found is None:
             return _Stages(FirstStage(top, listed=False))
-        *values, base = stages.reranker.contributions(found.columns)[0].tolist()
-        columns = zip(found.names, found.columns[0].tolist(), values, strict=True)
+        *values, base = stages.reranker.contributions(found.values)[0].tolist()
+        columns = zip(found.names, found.values[0].tolist(), values, strict=True)
         contributions = tuple(Contribution(*column) for column in columns)
         # the question is scored anew: among other questions the last digits, and so the way through a tree, may differ
         _check_second_stage([base, *values], float(stages.score(asked)[0, candidate]), answer)
         first = FirstStage(top, True, found.place)
         told = {column.column: column.value for column in contributions}.get(COMPANY, 0.0)
-        return _Stages(first, contributions, base, self._company(stages.describer, asked, candidate, told))
+        return _Stages(first, contributions, base, self._company(stages.extractor, asked, candidate, told))
 
-    def _company(self, describer: Describer, asked: Facts, candidate: int, told: float) -> Company | None:
+    def _company(self, extractor: FeatureExtractor, asked: Facts, candidate: int, told: float) -> Company | None:
         """Return who speaks for a candidate of one question; nobody where facts have no intervals."""
-        if describer.spans is None:
+        if extractor.spans is None:
             return None
         x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
         fact = SpanFact(x, p, candidate, start, end)
-        paths = company_paths(describer.spans, describer.grounds.reach.past_only, fact)
+        paths = company_paths(extractor.spans, extractor.grounds.reach.past_only, fact)
         return self._wording.company(fact, paths, told)
 
     def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:

@@ -1,6 +1,6 @@
 """A process that starts another one to train, and the one that is started.
 
-The one is told what goes wrong in the other, and missed there when it is gone.
+The started process reports its fault to its caller through a pipe, and stops when its caller is gone.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ import os
 from contextlib import suppress
 
 VARIABLE = "FORETIME_CALLER"
-"""What the started process has in its environment: the number of its caller, and the pipe that takes faults."""
+"""What the started process has in its environment: the id of its caller, and the pipe that takes faults."""
 MOST = 4096
-"""How much of a fault is told, in bytes: a pipe takes that at once, also if nobody listens."""
+"""How much of a fault is reported, in bytes: a pipe takes that at once, also if nobody reads."""
 
 
 class FaultPipe:
-    """What a process that is started tells to be wrong; to be closed when it has ended."""
+    """Takes the fault that a started process reports; to be closed when that has ended."""
 
     def __init__(self) -> None:
-        self._heard, self.descriptor = os.pipe()
-        os.set_blocking(self._heard, False)
+        self._end, self.descriptor = os.pipe()
+        os.set_blocking(self._end, False)
 
     def __enter__(self) -> FaultPipe:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        os.close(self._heard)
+        os.close(self._end)
         os.close(self.descriptor)
 
     def environment(self) -> dict[str, str]:
@@ -33,15 +33,15 @@ class FaultPipe:
         return {VARIABLE: f"{os.getpid()}:{self.descriptor}"}
 
     def fault(self) -> str:
-        """Return the first line of what was told, empty if that is nothing."""
+        """Return the first line of what was reported, empty if that is nothing."""
         try:
-            return os.read(self._heard, MOST).decode(errors="replace").strip().partition("\n")[0]
+            return os.read(self._end, MOST).decode(errors="replace").strip().partition("\n")[0]
         except BlockingIOError:
             return ""
 
 
-def tell_fault(text: str) -> None:
-    """Tell the caller what has gone wrong, if there is one that listens."""
+def report_fault(text: str) -> None:
+    """Report to the caller what has gone wrong, if there is one."""
     caller = _caller()
     if caller is not None:
         with suppress(OSError):  # it is gone
@@ -49,7 +49,7 @@ def tell_fault(text: str) -> None:
 
 
 def caller_is_gone() -> bool:
-    """Return whether the caller has ended, such as by SIGKILL; a process without one misses nobody."""
+    """Return whether the caller has ended, such as by SIGKILL; false without a caller."""
     caller = _caller()
     return caller is not None and os.getppid() != caller[0]
 

@@ -21,11 +21,11 @@ from foretime.data.graph import Graph
 from foretime.errors import ForetimeError, nearest_names
 from foretime.inference.explainer import Explainer
 from foretime.inference.predictor import Predictor
+from foretime.reranker.folds import fits_on_valid
 from foretime.rules.grounding import EventIndex
 from foretime.rules.mining import facts_of
 from foretime.rules.rule import RuleTable
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import fits_on_valid
 from foretime.service.folders import Stamp, find_runs
 from foretime.service.history import History
 from foretime.service.lanes import Lane
@@ -93,7 +93,7 @@ class Served:
             "steps": len(timeline),
             "rules": 0 if self.rules is None else len(self.rules),
             "evidence": self.explainer.note is None,
-            "reranker": self.predictor.scorer.stages is not None,
+            "reranker": self.predictor.scorer.reranked is not None,
             "forecasts": self.predictor.forecasts,
             "intervals": data.has_intervals,
             **{f"{split}_mrr": report.get(split, {}).get("all", {}).get("mrr") for split in ("valid", "test")},

@@ -10,7 +10,7 @@ from foretime.errors import RunError
 
 
 def read_trace(file: Path) -> list[dict[str, Any]]:
-    """Return the lines of a trace, none if there is no such file; one that says nothing of an epoch is a `RunError`.
+    """Return the lines of a trace, none if there is no such file; a line without an epoch is a `RunError`.
 
     What stands behind the last end of a line is left out: it is being written, or a power cut has left it.
     """
@@ -21,12 +21,12 @@ def read_trace(file: Path) -> list[dict[str, Any]]:
         if record is not None:
             records.append(record)
         elif line.strip() and number < len(lines):
-            raise RunError(f"{file}:{number}: not a line of a trace; mend the line or remove it")
+            raise RunError(f"{file}:{number}: not a line of a trace; fix the line or remove it")
     return records
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
-    """Return what a line says of an epoch, nothing if it does not have what every reader of a trace wants to know."""
+    """Return the record of an epoch in a line, nothing if it lacks what every trace must have."""
     try:
         record = json.loads(line)
     except ValueError:  # also where it is no text

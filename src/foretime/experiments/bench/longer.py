@@ -9,9 +9,9 @@ from foretime.errors import ForetimeError
 from foretime.experiments.bench.declared import BenchList, Planned
 from foretime.experiments.bench.graphs import fingerprint_in, is_another
 from foretime.experiments.bench.process import is_held
-from foretime.runs.continuing import continue_run
 from foretime.runs.fingerprint import config_hash
 from foretime.runs.folder import RunFolder
+from foretime.runs.life import continue_run
 
 
 def begin_with_shorter(bench: BenchList, planned: Planned) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import Interrupted
+from foretime.reranker.folds import check_reranker, facts_of_base_model
 from foretime.rules.rule import RuleTable
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import check_reranker, facts_of_base_model
 from foretime.training.callbacks import Callback, Callbacks
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.guidance import rules_for, wants_rules

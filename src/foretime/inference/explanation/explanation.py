@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from foretime.inference.explanation.company import Company
 from foretime.inference.explanation.events import GroundedEvent
 from foretime.inference.explanation.rounding import units_of, written
-from foretime.reranker.features.words import FIRST_STAGE_SAYS, in_words, said_by_first_stage, value_in_words
+from foretime.reranker.features.words import BASE_MODEL, in_words, is_of_base_model, value_in_words
 
 EVIDENCE = "evidence"
 """The term of the score that reasons add up to."""
@@ -207,11 +207,11 @@ class Explanation:
     def told_second_stage(self) -> list[Contribution]:
         """Return the same with all that the first stage says as one: a reader asks what else there is."""
         columns = self.second_stage or ()
-        first = [column for column in columns if said_by_first_stage(column.column)]
+        first = [column for column in columns if is_of_base_model(column.column)]
         place = next((column.value for column in first if column.column == "position"), 0.0)
         said = math.fsum(column.contribution for column in first)
-        told = [column for column in columns if not said_by_first_stage(column.column)]
-        merged = [Contribution(FIRST_STAGE_SAYS, place, said), *told] if first else told
+        told = [column for column in columns if not is_of_base_model(column.column)]
+        merged = [Contribution(BASE_MODEL, place, said), *told] if first else told
         return sorted(merged, key=lambda column: -abs(column.contribution))
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:

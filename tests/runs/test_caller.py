@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from foretime.runs.caller import MOST, VARIABLE, FaultPipe, caller_is_gone, tell_fault
+from foretime.runs.caller import MOST, VARIABLE, FaultPipe, caller_is_gone, report_fault
 
-CHILD = "from foretime.runs.caller import tell_fault; tell_fault({text!r})"
+CHILD = "from foretime.runs.caller import report_fault; report_fault({text!r})"
 
 
 def fault_of(text: str) -> str:
@@ -38,10 +38,10 @@ def test_a_caller_that_is_not_the_parent_is_gone(monkeypatch: pytest.MonkeyPatch
     for caller in (f"{os.getppid()}:{write}", f"{os.getpid()}:{write}", "", "somebody", "12:"):
         monkeypatch.setenv(VARIABLE, caller)
         told[caller] = caller_is_gone()
-        tell_fault("a fault")
+        report_fault("a fault")
     assert list(told.values()) == [False, True, False, False, False]
     assert os.read(read, 100) == b"a faulta fault"
     os.close(read)
     monkeypatch.setenv(VARIABLE, f"{os.getppid()}:{write}")
-    tell_fault("nobody listens")  # and that is no fault
+    report_fault("nobody listens")  # and that is no fault
     os.close(write)

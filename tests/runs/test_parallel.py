@@ -69,7 +69,7 @@ def test_every_training_of_a_run_has_a_name_and_a_folder(config: Config, tmp_pat
     assert [stage.name for stage in jobs_of(config)] == ["", "member 2", "part 1", "part 1, member 2"]
     assert [stage.folder(run).path for stage in jobs_of(config)] == [tmp_path / folder for folder in FOLDERS]
     assert jobs_of(override(config, {"reranker.use": False, "training.ensemble_size": 1})) == [Job(None, 0)]
-    several = {"reranker.fit": "out-of-fold", "reranker.parts": 2, "training.ensemble_size": 1}
+    several = {"reranker.fit": "out-of-fold", "reranker.fitted_folds": 2, "training.ensemble_size": 1}
     assert [stage.part for stage in jobs_of(override(config, several))] == [None, 0, 1]
 
 
@@ -77,7 +77,7 @@ def test_side_by_side_is_one_by_one(small_graph: Graph, config: Config, one_by_o
     heard = Hearing()
     run = train(small_graph, config, tmp_path / "run", heard, jobs=3)
     assert_same(run, one_by_one)
-    assert {(record["stage"], record["epoch"]) for record in heard.records} == {
+    assert {(record["job"], record["epoch"]) for record in heard.records} == {
         (stage.name, epoch) for stage in jobs_of(config) for epoch in (1, 2)
     }
     assert heard.ended == 1
@@ -124,11 +124,11 @@ def test_threads_are_shared_and_do_not_depend_on_what_is_left(config: Config):
 def test_one_training_that_is_left_needs_no_process(small_graph: Graph, config: Config, tmp_path: Path):
     one, heard = override(config, {"reranker.use": False, "training.ensemble_size": 1}), Hearing()
     train(small_graph, one, tmp_path / "run", heard, jobs=4)
-    assert [(record["stage"], record["epoch"]) for record in heard.records] == [("", 1), ("", 2)]
+    assert [(record["job"], record["epoch"]) for record in heard.records] == [("", 1), ("", 2)]
     assert heard.steps > 2
 
 
-def test_a_second_stage_that_is_fitted_needs_no_parts(one_by_one: RunFolder, tmp_path: Path):
+def test_a_re_ranker_that_is_fitted_needs_no_folds(one_by_one: RunFolder, tmp_path: Path):
     run = RunFolder(shutil.copytree(one_by_one.path, tmp_path / "run"))
     shutil.rmtree(run.fold(0).path)
     run.report_file.unlink()
@@ -209,7 +209,7 @@ def test_what_others_print_is_handed_on(endless: RunFolder, monkeypatch, capsys)
     monkeypatch.setattr(subprocess, "Popen", lambda words, **more: start([words[0], "-c", program], **more))
     heard: queue.Queue = queue.Queue()
     worker = Worker(endless, Job(0, 1), 1, heard)
-    assert heard.get(timeout=30) == (worker, {"epoch": 1, "stage": "part 1, member 2"})
+    assert heard.get(timeout=30) == (worker, {"epoch": 1, "job": "fold 1, member 2"})
     assert heard.get(timeout=30) == (worker, None)
     assert capsys.readouterr().err == "hello\n5\n\ufffd\n"
 
