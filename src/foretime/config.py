@@ -276,7 +276,7 @@ def read_config(path: Path | str) -> Config:
     """
     values = read_toml(Path(path))
     if renamed := with_new_names(values)[1]:
-        raise ConfigError("\n".join(f"{path}: {note}; foretime upgrade {path} rewrites it" for note in renamed))
+        raise ConfigError(f"{path}: {'; '.join(renamed)}; foretime upgrade {path} rewrites it")
     return check_section(Config, values, f"{path}: ")
 
 

@@ -157,7 +157,7 @@ def test_a_damaged_report_is_made_anew(small_run: Path, tmp_path: Path, content:
 
 
 def test_a_folder_that_holds_a_run_is_not_overwritten(small_run: Path, small_graph: Graph, small_config: Config):
-    with pytest.raises(RunError, match=r"already holds a run; go on with it by --resume"):
+    with pytest.raises(RunError, match=r"already holds a run; resume it with --resume"):
         train(small_graph, small_config, small_run)
 
 
