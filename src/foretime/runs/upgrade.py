@@ -15,12 +15,14 @@ from foretime.data.graph import Graph
 from foretime.errors import ForetimeError
 from foretime.files import write_json, write_text
 from foretime.reranker.features.extractor import graph_feature_names
+from foretime.reranker.quantising import SHARED_NEIGHBOURS
 from foretime.reranker.trees import HEADER, plain_names
 from foretime.runs.folder import EARLIER, RunFolder
 
 OLD_RERANKER = "combiner.txt"
 _OLD_HEADER = re.compile(r"foretime combiner 2, top (\d+)")
 """Its trees are those of this version: only what they are called has changed since."""
+_FEATURE_NAMES = re.compile(r"^feature_names=(.*)$", re.MULTILINE)
 _REPORT_KEYS = {"members": "ensemble_size", "combiner": "reranker", "first_stage": "base_model"}
 _SECTION = re.compile(r"\s*\[(\w+)\]")
 _SETTING = re.compile(r"(\s*)(\w+)(\s*=\s*)(.*?)(\s*(?:#.*)?)")
@@ -130,7 +132,9 @@ def _kept_trees(file: Path, run: RunFolder) -> str | None:
         wanted = plain_names(graph_feature_names(Graph.load(run.path).has_intervals))
     except (ValueError, ForetimeError):
         return None
-    header, names = _OLD_HEADER.fullmatch(head), re.search(r"^feature_names=(.*)$", body, re.MULTILINE)
+    header = _OLD_HEADER.fullmatch(head)
+    body = _FEATURE_NAMES.sub(lambda line: re.sub(r"\bcompany", SHARED_NEIGHBOURS, line[0]), body)
+    names = _FEATURE_NAMES.search(body)
     if header is None or names is None or names[1].split()[-len(wanted) :] != wanted:
         return None
     return f"{HEADER.format(top=header[1])}\n{body}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from foretime.reranker.quantising import SMALLEST_SHARE, is_count, is_share
+from foretime.reranker.quantising import SHARED_NEIGHBOURS, SMALLEST_SHARE, is_count, is_share
 
 AT_THE_END: Final = " at the end"
 BELOW: Final = " below the best"
@@ -90,12 +90,12 @@ WORDS: Final = {
         for scope, kind in _SPAN_FACTS.items()
         for name, words in _SPANS.items()
     },
-    "company": "facts of co-neighbours with the candidate, weighted",
-    "company_now": "facts of co-neighbours with the candidate at that time, weighted",
-    "company_same": "facts of co-neighbours by this predicate with the candidate, weighted",
-    "company_same_now": "facts of co-neighbours by this predicate with the candidate at that time, weighted",
-    "company_same_together": "facts at that time of co-neighbours who were there at the same time, weighted",
-    "company_same_near": "facts around that time of co-neighbours who were there around then, weighted",
+    SHARED_NEIGHBOURS: "facts of co-neighbours with the candidate, weighted",
+    f"{SHARED_NEIGHBOURS}_now": "facts of co-neighbours with the candidate at that time, weighted",
+    f"{SHARED_NEIGHBOURS}_same": "facts with the candidate of co-neighbours by this predicate, weighted",
+    f"{SHARED_NEIGHBOURS}_same_now": "facts at that time of co-neighbours by this predicate, weighted",
+    f"{SHARED_NEIGHBOURS}_same_together": "facts at that time of co-neighbours present together, weighted",
+    f"{SHARED_NEIGHBOURS}_same_near": "facts around that time of co-neighbours present around then, weighted",
     "span_length": "length in steps, -1 if an end is not known",
 }
 """What each feature says. Co-neighbours of the subject have the same relation to a shared neighbour as it has."""
