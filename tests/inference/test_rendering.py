@@ -247,9 +247,9 @@ def test_all_that_the_first_stage_says_is_told_as_one():
     assert told == [
         ("events between the two at the same step", "1", -1.2),
         ("the candidate's events with others in all", "about 12", 0.3),
-        ("what the first stage says", "place 4", -0.25),
+        ("all features of the base model", "place 4", -0.25),
     ]
-    assert "  -0.250 what the first stage says = place 4" in staged.to_text()
+    assert "  -0.250 all features of the base model = place 4" in staged.to_text()
     assert len(staged.to_dict()["second_stage"]["contributions"]) == 6  # JSON has every column
 
 
