@@ -17,7 +17,7 @@ from foretime.models.hyte import HyTE
 from foretime.models.lcge import LCGE
 from foretime.models.quate import QuatE
 from foretime.models.rotate import RotatE
-from foretime.models.rules import Rules
+from foretime.models.rules import RulesModel
 from foretime.models.tcomplex import TComplEx
 from foretime.models.telm import TeLM
 from foretime.models.tero import TeRo
@@ -25,14 +25,15 @@ from foretime.models.tntcomplex import TNTComplEx
 from foretime.models.transe import TransE
 from foretime.models.ttranse import TTransE
 
-MODELS: dict[str, type[Model]] = {kind.__name__.lower(): kind for kind in (
-    TransE, DistMult, ComplEx, RotatE, QuatE, TTransE, HyTE, TeRo, ATiSE, TeLM, TComplEx, TNTComplEx, LCGE, Rules,
-)}  # fmt: skip
-"""Every model by its name, the lower case of its published spelling."""
+MODELS: dict[str, type[Model]] = {
+    "transe": TransE, "distmult": DistMult, "complex": ComplEx, "rotate": RotatE, "quate": QuatE, "ttranse": TTransE,
+    "hyte": HyTE, "tero": TeRo, "atise": ATiSE, "telm": TeLM, "tcomplex": TComplEx, "tntcomplex": TNTComplEx,
+    "lcge": LCGE, "rules": RulesModel,
+}  # fmt: skip
 
 __all__ = [
     "LCGE", "MODELS", "ATiSE", "ComplEx", "Component", "DistMult", "Ensemble", "HyTE", "Model", "QuatE", "Queries",
-    "RotatE", "Rules", "ScoreTerm", "Sizes", "TComplEx", "TNTComplEx", "TTransE", "TeLM", "TeRo", "TransE",
+    "RotatE", "RulesModel", "ScoreTerm", "Sizes", "TComplEx", "TNTComplEx", "TTransE", "TeLM", "TeRo", "TransE",
     "build_model", "model_class", "model_options",
 ]  # fmt: skip
 

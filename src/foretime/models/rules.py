@@ -10,7 +10,7 @@ from torch import Tensor
 from foretime.models.base import Component, InitScale, Model, Queries, Rank, ScoreTerm
 
 
-class Rules(Model):
+class RulesModel(Model):
     """Nothing but evidence: no embeddings, and so an answer for entities that training has never shown."""
 
     uses_time: ClassVar[bool] = True
