@@ -12,8 +12,8 @@ from foretime.data.facts import Facts, Ids
 from foretime.evaluation import AnswerIndex
 from foretime.evaluation.ranks import batches
 from foretime.models import Model
-from foretime.reranker.features.extractor import Columns, Describer, score_each_term, shortlist_of
-from foretime.reranker.trees import Examples, describe, distinct_questions, is_answer, open_only
+from foretime.reranker.features.extractor import FeatureExtractor, Features, score_each_term, shortlist_of
+from foretime.reranker.trees import Examples, distinct_questions, is_answer, unknown_only
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class CandidateFeatures:
     """
 
     names: list[str]
-    values: Columns
+    values: Features
     question: Ids
     object: Ids
     right: NDArray[np.int8]
@@ -46,15 +46,15 @@ class CandidateFeatures:
         """The pairs that are ranked, as facts."""
         return replace(self.asked.take(self.answers[:, 0]), object=self.answers[:, 1])
 
-    def column(self, name: str) -> Columns:
+    def column(self, name: str) -> Features:
         """Return one feature, (candidates,)."""
         return self.values[:, self.names.index(name)]
 
-    def columns(self, names: list[str]) -> Columns:
+    def columns(self, names: list[str]) -> Features:
         """Return some features, (candidates, names)."""
         return self.values[:, [self.names.index(name) for name in names]]
 
-    def with_column(self, name: str, values: Columns) -> CandidateFeatures:
+    def with_column(self, name: str, values: Features) -> CandidateFeatures:
         """Return the candidates with one more feature."""
         return replace(self, names=[*self.names, name], values=np.hstack([self.values, values[:, None]]))
 
@@ -98,15 +98,15 @@ class CandidateFeatures:
 
 @torch.inference_mode()
 def candidate_features(
-    model: Model, describer: Describer, facts: Facts, known: AnswerIndex, top: int
+    model: Model, extractor: FeatureExtractor, facts: Facts, known: AnswerIndex, top: int
 ) -> CandidateFeatures:
     """Return the features of the candidates of all distinct questions in the facts, which hold the inverses too."""
     asked, answers = distinct_questions(facts)
     parts = []
     for rows, batch in batches(asked, 256):
         terms = score_each_term(model, batch)
-        shortlist = open_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, known, top))
-        names, values = describe(describer, terms, batch, shortlist)
+        shortlist = unknown_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, known, top))
+        names, values = extractor.extract(terms, batch, shortlist)
         right = is_answer(shortlist, answers, rows.start)
         parts.append((values, shortlist.question + rows.start, shortlist.object, right))
     values, question, object_, right = (np.concatenate(columns) for columns in zip(*parts, strict=True))

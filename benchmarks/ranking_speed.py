@@ -20,7 +20,7 @@ from foretime.config import Config, override
 from foretime.data.graph import read_graph
 from foretime.evaluation import AnswerIndex, model_scorer, questions_of, rank
 from foretime.files import write_json
-from foretime.runs.finish import machine, peak_memory_mb
+from foretime.runs.machine import machine, peak_memory_mb
 from foretime.training.trainer import new_model
 
 BATCH = 256

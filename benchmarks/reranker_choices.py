@@ -33,12 +33,11 @@ from foretime.evaluation import AnswerIndex, Metrics
 from foretime.evaluation.groups import KINDS, kinds_of
 from foretime.files import write_json
 from foretime.models import Model
-from foretime.reranker.features.extractor import Columns, Describer
+from foretime.reranker.features.extractor import FeatureExtractor, Features
+from foretime.reranker.folds import folds_of
 from foretime.reranker.trees import fit
-from foretime.runs.ensemble import load_base_model
-from foretime.runs.finish import load_model
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import parts_of
+from foretime.runs.loading import load_base_model, load_model
 
 RESULTS = Path(__file__).parent / "results"
 FAMILIES = {
@@ -78,30 +77,30 @@ class Bench:
         config, self.graph = run.config(), run.graph()
         self.config = config.reranker.model_copy(update={"trees": trees})
         self.model = load_model(run, config, self.graph)
-        self.describer = Describer.of(self.graph, self.model, config.evidence)
-        self.part = parts_of(self.graph, config)
+        self.extractor = FeatureExtractor.of(self.graph, self.model, config.evidence)
+        self.part = folds_of(self.graph, config)
         self.apart = (
             self.model
             if config.reranker.fit == "fold"
             else load_base_model(run.fold(0), config, self.graph, run.rules(self.graph))
         )
-        self.fold, self.valid = self._fold_and_valid(self.describer)
+        self.fold, self.valid = self._fold_and_valid(self.extractor)
         self.known = AnswerIndex.of(self.graph, config.training.filter)
         head = {"run": path.name, "trees": trees, "top": config.reranker.top}
         self.file = RESULTS / f"reranker_{path.name}.json"
         before: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
         self.found = before if head.items() <= before.items() else head
 
-    def _fold_and_valid(self, describer: Describer) -> tuple[CandidateFeatures, CandidateFeatures]:
+    def _fold_and_valid(self, extractor: FeatureExtractor) -> tuple[CandidateFeatures, CandidateFeatures]:
         train = self.graph.train
         left_out, seen = train.take(self.part == 0), train.take(self.part != 0)
-        fold = self._described(self.apart, describer, left_out, seen)
-        return fold, self._described(self.model, describer, self.graph.valid, train)
+        fold = self._described(self.apart, extractor, left_out, seen)
+        return fold, self._described(self.model, extractor, self.graph.valid, train)
 
-    def _described(self, model: Model, describer: Describer, facts: Facts, seen: Facts) -> CandidateFeatures:
+    def _described(self, model: Model, extractor: FeatureExtractor, facts: Facts, seen: Facts) -> CandidateFeatures:
         predicates = len(self.graph.predicates)
         known = AnswerIndex(seen.with_inverses(predicates))
-        return candidate_features(model, describer, facts.with_inverses(predicates), known, self.config.top)
+        return candidate_features(model, extractor, facts.with_inverses(predicates), known, self.config.top)
 
     def whole(self) -> None:
         """The base model, the re-ranker of the fold, that of four fifths of valid, and the controls."""
@@ -110,7 +109,7 @@ class Bench:
         self._note("base model", lambda: score)
         self._note("fitted on a fold of train", lambda: self._fitted(self.fold, self.valid))
         exact = "control: fitted on a fold of train, exact counts"
-        self._note(exact, lambda: self._fitted(*self._fold_and_valid(replace(self.describer, exact=True))))
+        self._note(exact, lambda: self._fitted(*self._fold_and_valid(replace(self.extractor, exact=True))))
         self._note("fitted on valid (five folds)", lambda: self._crossed(self.valid))
         leak = "control: fitted on valid (five folds), counts of all splits leaked in"
         self._note(leak, lambda: self._crossed(leaked))
@@ -149,7 +148,7 @@ class Bench:
             scores[inside] = reranker.score(asked.values[inside])
         return scores
 
-    def _note(self, name: str, score: Callable[[], NDArray[np.float64] | Columns]) -> None:
+    def _note(self, name: str, score: Callable[[], NDArray[np.float64] | Features]) -> None:
         """Rank by the scores and keep the figures, unless an earlier call has them."""
         if name in self.found:
             return
@@ -162,7 +161,7 @@ class Bench:
         print(f"{name:60} {self.found[name]['valid_mrr']:.4f}  ({time.monotonic() - began:.0f} s)", flush=True)
 
 
-def counts_of_all_splits(graph: Graph, asked: CandidateFeatures) -> Columns:
+def counts_of_all_splits(graph: Graph, asked: CandidateFeatures) -> Features:
     """Return how often each candidate is an object of the question's predicate in train, valid and test together."""
     facts = graph.facts().with_inverses(len(graph.predicates))
     keys, count = np.unique(facts.predicate * len(graph.entities) + facts.object, return_counts=True)

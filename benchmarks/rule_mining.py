@@ -34,7 +34,7 @@ WIDE = RulesConfig()
 
 def measure_graph(path: Path, window: int) -> dict[str, Any]:
     """Return times, rules and peak memory of both kinds of mining on one graph, in this process."""
-    from foretime.runs.finish import machine, peak_memory_mb
+    from foretime.runs.machine import machine, peak_memory_mb
 
     graph = read_graph(path)
     sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))

@@ -25,8 +25,8 @@ from foretime.evaluation import AnswerIndex, questions_of, rank
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import ReasonFinder
 from foretime.reranker.scorer import Scorer
-from foretime.runs.finish import load_scorer
 from foretime.runs.life import train
+from foretime.runs.loading import load_scorer
 from foretime.training.settings import changed_config
 
 SMALL = {
@@ -46,7 +46,7 @@ VARIANTS = {
         "evidence.use": True,
         **RERANKED,
         "reranker.fit": "out-of-fold",
-        "reranker.parts": 2,
+        "reranker.fitted_folds": 2,
         "training.ensemble_size": 2,
     },
     "forecast": {**SMALL, "evidence.use": True, "evidence.past_only": True, **RERANKED},

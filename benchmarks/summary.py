@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.paper.published import published
 from foretime.config import Config, read_config
-from foretime.runs.reranking import fits_on_valid
+from foretime.reranker.folds import fits_on_valid
 
 KINDS = {
     "rules, no embeddings": lambda config: config.model.name == "rules",

@@ -29,8 +29,9 @@ from foretime.config import Config, RulesConfig, override
 from foretime.data.graph import Graph, read_graph
 from foretime.files import write_json
 from foretime.rules.table import Rules
-from foretime.runs.finish import machine, peak_memory_mb
+from foretime.runs.machine import machine, peak_memory_mb
 from foretime.runs.folder import RunFolder
+from foretime.runs.machine import machine, peak_memory_mb
 from foretime.training.callbacks import Callback
 from foretime.training.memory import memory_kept
 from foretime.training.precision import has_bfloat16

@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from foretime.config import Config, ModelConfig, Section
 from foretime.evidence.module import EvidenceComponent
-from foretime.models import MODELS, ModelOptions
+from foretime.models import MODELS
 
 PAGE = Path(__file__).with_name("configuration.md")
 HEAD = """\
@@ -53,11 +53,13 @@ def _model() -> Iterator[str]:
     yield "## `[model]`\n\nThe name of a model; every other key is an option of that model.\n"
     yield from _table(ModelConfig)
     yield f"The models are {', '.join(f'`{name}`' for name in MODELS)}. All of them have these options:\n"
-    yield from _table(ModelOptions)
-    for name, model in MODELS.items():
-        if own := [key for key in model.Options.model_fields if key not in ModelOptions.model_fields]:
+    schemas = {name: model.options() for name, model in MODELS.items()}
+    shared = set.intersection(*(set(schema.model_fields) for schema in schemas.values()))
+    yield from _table(schemas["rules"], [*shared])
+    for name, schema in schemas.items():
+        if own := [key for key in schema.model_fields if key not in shared]:
             yield f"`{name}` has also:\n"
-            yield from _table(model.Options, own)
+            yield from _table(schema, own)
 
 
 def _penalties() -> Iterator[str]:

@@ -266,7 +266,7 @@ def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, slot: st
 
 def test_equal_answers_are_placed_in_the_order_in_which_they_are_listed(predictor: Predictor, monkeypatch):
     entities = len(predictor.graph.entities)
-    equal = SimpleNamespace(score=lambda facts: torch.ones(len(facts), entities), stages=None)
+    equal = SimpleNamespace(score=lambda facts: torch.ones(len(facts), entities), reranked=None)
     monkeypatch.setattr(predictor, "scorer", equal)
     asked = ask(predictor.graph, row_of(predictor.graph, "train", 0), "object")
     names = [answer.name for answer in predictor.predict_many([asked], top=EVERYTHING)[0]]
@@ -353,7 +353,7 @@ def test_an_unfinished_run_answers_with_confidence_that_is_not_calibrated(
 
 def test_a_run_that_has_not_begun_has_no_checkpoint(small_graph: Graph, small_config: Config, tmp_path: Path):
     RunFolder.create(tmp_path / "run", complete_config(small_config), small_graph)
-    with pytest.raises(RunError, match=r"run: nothing is trained yet; go on with foretime train --resume .*run$"):
+    with pytest.raises(RunError, match=r"run: nothing is trained yet; resume it with foretime train --resume .*run$"):
         Predictor.open(tmp_path / "run")
 
 
@@ -367,9 +367,9 @@ def test_a_folder_that_is_no_run_is_named(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", r"report\.json: damaged report \(.*\); make it anew with foretime train --resume"),
+        ("{", r"report\.json: damaged report \(.*\); write it again with foretime train --resume"),
         ("{}", r"report\.json: has no temperatures; make it anew with foretime train --resume"),
-        ("[]", r"report\.json: damaged report \(it is no JSON object\); make it anew with foretime train --resume"),
+        ("[]", r"report\.json: damaged report \(it is no JSON object\); write it again with foretime train --resume"),
         ('{"temperatures": null}', r"report\.json: has no temperatures"),
         (
             '{"temperatures": {"subject": 1, "object": 1, "predicate": 1, "time": 0}}',

@@ -30,8 +30,9 @@ from foretime.evaluation.ranks import batches, check_numbers
 from foretime.files import write_json
 from foretime.models import Model
 from foretime.reranker.features.extractor import score_each_term
-from foretime.runs.finish import is_finished, load_model
+from foretime.runs.finish import is_finished
 from foretime.runs.folder import RunFolder
+from foretime.runs.loading import load_model
 
 FIRSTS_AT_MOST = 2_000
 """Questions on which candidates in the first place are counted: their mean needs no more."""

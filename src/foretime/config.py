@@ -2,15 +2,15 @@
 
 A configuration has seven sections. `[data]` says where the graph is and how to read it, `[rules]` which temporal rules
 guide the model, `[model]` names a model and its own options, `[evidence]` says whether grounded rules score beside it,
-`[penalties]` weighs the model's penalties by name, `[training]` says how to fit it, and `[reranker]` whether a second
-stage re-orders the best candidates. Every key is listed here or in the options of a model; any other key is an error.
+`[penalties]` weighs the model's penalties by name, `[training]` says how to fit it, and `[reranker]` whether trees
+order the best candidates anew. Every key is listed here or in the options of a model; any other key is an error.
 """
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -19,7 +19,17 @@ from pydantic_core import PydanticCustomError
 from foretime.errors import ConfigError, suggestion
 
 LARGEST_SEED = 2**32 - 1
-"""The largest seed: torch, NumPy and LightGBM all take it, also with what members add to it."""
+"""The largest seed: torch, NumPy and LightGBM all take it, also with what ensemble members add to it."""
+RENAMED: Final = {
+    "combiner": "reranker",
+    "combiner.parts": "reranker.fitted_folds",
+    "combiner.column_share": "reranker.feature_share",
+    "training.members": "training.ensemble_size",
+    "training.ends": "training.boundary_relations",
+    "training.ends=alike": "training.boundary_relations=shared",
+    "training.ends=apart": "training.boundary_relations=separate",
+}
+"""Sections, keys and values of earlier versions, and what they are called now."""
 
 
 class Section(BaseModel):
@@ -118,12 +128,11 @@ class TrainingConfig(Section):
     """Of the products with all entities in training, and of their gradients. `bfloat16` is faster where the
     processor has instructions for it, and slower elsewhere. Weights, ranking and answers are always `single`."""
     softmax: Literal["each", "joint"] = "each"
-    """`each`: every part of the model has its own softmax and the losses are added with the weights of the terms, as
-    in the paper; `joint`: one softmax over the weighted sum of all terms."""
+    """`each`: every component of the model has its own softmax and the losses are added with its weights, as in the
+    paper; `joint`: one softmax over the weighted sum of all terms."""
     boundary_relations: Literal["shared", "separate"] = "shared"
-    """Under which predicates a model with time learns the two ends of an interval: `shared` under that of the
-    fact, `separate` under two, what begins under one and what ends under the other. A graph without
-    intervals has no ends."""
+    """The relations under which a model with time learns the two ends of an interval: `shared` for one relation,
+    `separate` for two, one for the start and one for the end. It has no effect on a graph without intervals."""
     valid_every: int = Field(default=5, ge=1)
     """Epochs between two evaluations on valid."""
     patience: int = Field(default=3, ge=1)
@@ -133,8 +142,8 @@ class TrainingConfig(Section):
     filter: Literal["exact", "valid-at", "points"] = "exact"
     """The filter of known answers under which valid and test are ranked."""
     ensemble_size: int = Field(default=1, ge=1, le=100)
-    """How many models with seeds of their own are trained, each alone; the score is the mean of theirs. Evidence is
-    learned once, by the first."""
+    """How many models are trained, each with its own seed; the score is the mean of theirs. Evidence is learned once,
+    by the first."""
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of the initial weights, of the order of questions and of the entities that are drawn."""
     threads: int = Field(default=0, ge=0)
@@ -184,11 +193,12 @@ class EvidenceConfig(Section):
     """Epochs after which the weights of the evidence stay as they are: with a softmax of its own (`each`) it has
     learned its rules long before the embeddings have, and would only learn the training facts by heart."""
     families: list[FamilyName] = Field(default=["pair", "object", "active", "affinity", "path"], min_length=1)
-    """What speaks for a candidate: `pair`, events between it and the subject; `object`, events of the same predicate
+    """What supports a candidate: `pair`, events between it and the subject; `object`, events of the same predicate
     that others have with it; `active`, anything that it does with others near that time; `affinity`, partners that it
     shares with the subject; `path`, mined rules over two events."""
     splits: list[Literal["train", "valid"]] = Field(default=["train"], min_length=1)
-    """The splits whose facts may be evidence. With `valid`, valid facts speak for test; they never do by default."""
+    """The splits whose facts may be evidence. With `valid`, valid facts support answers on test; by default they
+    never do."""
     past_only: bool = False
     """Whether only events before the time asked about may be evidence: forecasting."""
     pair_support: int = Field(default=2, ge=1)
@@ -206,23 +216,24 @@ class EvidenceConfig(Section):
 
 
 class RerankerConfig(Section):
-    """`[reranker]`: a second stage that re-orders the best candidates, fitted on facts that the first has not seen."""
+    """`[reranker]`: boosted trees that re-rank the best candidates, fitted on facts unseen by the base model."""
 
     use: bool = False
-    """Whether there is a second stage."""
+    """Whether there is a re-ranker."""
     fit: Literal["fold", "refit", "out-of-fold", "valid"] = "fold"
-    """What it is fitted on, always facts that the first stage has not trained on. `fold`: one of `folds` equal parts of
-    train, which the first stage leaves out for good. `refit`: the same part, by a first stage that leaves it out, after
-    which another one trains on all of train. `out-of-fold`: `parts` parts, each by a first stage that leaves it out,
-    and then one on all of train. `valid`: the valid facts, which are then no longer unseen; the report says so."""
+    """The facts that it is fitted on, which its base model has never trained on. `fold`: one of the `folds` of train,
+    which the base model leaves out for good. `refit`: the same fold, scored by a model that leaves it out, after which
+    the base model trains on all of train. `out-of-fold`: `fitted_folds` folds, each scored by a model that leaves it
+    out, and a base model on all of train. `valid`: the valid facts, which are then no longer unseen; the report says
+    so."""
     folds: int = Field(default=10, ge=2, le=100)
-    """Into how many parts train is cut, drawn by the seed of the training."""
-    parts: int = Field(default=0, ge=0, le=100)
-    """How many of the parts `out-of-fold` is fitted on; 0 for all. Each costs one more training of the first stage."""
+    """Into how many folds train is cut, drawn by the seed of the training."""
+    fitted_folds: int = Field(default=0, ge=0, le=100)
+    """How many of the folds `out-of-fold` is fitted on; 0 for all. Each costs one more training of the base model."""
     with_valid: bool = False
     """Whether the valid facts are fitted on as well, which are then no longer unseen; the report says so."""
     top: int = Field(default=100, ge=2, le=10_000)
-    """How many of the best candidates are re-ordered; the others keep their order behind them."""
+    """How many of the best candidates are re-ranked; the others keep their order behind them."""
     trees: int = Field(default=150, ge=1)
     """Trees of the gradient boosting."""
     leaves: int = Field(default=31, ge=2)
@@ -231,8 +242,8 @@ class RerankerConfig(Section):
     """How much of each tree is taken."""
     leaf_candidates: int = Field(default=50, ge=1)
     """The least number of candidates in a leaf."""
-    column_share: float = Field(default=0.5, gt=0.0, le=1.0)
-    """The share of columns that a tree may look at."""
+    feature_share: float = Field(default=0.5, gt=0.0, le=1.0)
+    """The share of the features that each tree may use."""
 
 
 class Config(Section):
@@ -259,17 +270,54 @@ def check_section(section: type[SectionType], values: dict[str, Any], place: str
 
 
 def read_config(path: Path | str) -> Config:
-    """Return the configuration in a TOML file."""
-    path = Path(path)
+    """Return the configuration in a TOML file.
+
+    Raise `ConfigError` if it cannot be read, if a key or a value is wrong, or if an earlier version wrote it.
+    """
+    values = read_toml(Path(path))
+    if renamed := with_new_names(values)[1]:
+        raise ConfigError(f"{path}: {'; '.join(renamed)}; foretime upgrade {path} rewrites it")
+    return check_section(Config, values, f"{path}: ")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the values in a TOML file; raise `ConfigError` if it cannot be read."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such configuration file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read as a configuration: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
-    return check_section(Config, values, f"{path}: ")
+
+
+def with_new_names(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of a configuration under the names of this version, and a note on each that was `RENAMED`."""
+    renamed: dict[str, Any] = {}
+    notes: list[str] = []
+    for section, content in values.items():
+        new_section = RENAMED.get(section, section)
+        if new_section != section:
+            notes.append(f"[{section}] is now called [{new_section}]")
+        if not isinstance(content, dict):
+            renamed[new_section] = content
+            continue
+        target = renamed.setdefault(new_section, {})
+        for key, value in content.items():
+            new_key, new_value = _new_name(section, new_section, key, value)
+            target[new_key] = new_value
+            if new_key != key:
+                notes.append(f"{section}.{key} is now called {new_section}.{new_key}")
+    return renamed, notes
+
+
+def _new_name(section: str, new_section: str, key: str, value: Any) -> tuple[str, Any]:
+    exact = RENAMED.get(f"{section}.{key}={value}")
+    if exact:
+        new_key, _, new_value = exact.partition("=")
+        return new_key.removeprefix(f"{new_section}."), new_value
+    return RENAMED.get(f"{section}.{key}", key).removeprefix(f"{new_section}."), value
 
 
 def config_text(config: Config) -> str:
@@ -284,6 +332,9 @@ def override(config: Config, settings: dict[str, Any], place: str = "") -> Confi
         section, dot, name = key.partition(".")
         if not dot or not name:
             raise ConfigError(f"{place}{key!r} is not a setting; write section.key=value, as in training.epochs=20")
+        if key in RENAMED or section in RENAMED:
+            new_name = RENAMED.get(key) or f"{RENAMED[section]}.{name}"
+            raise ConfigError(f"{place}{key} is now called {new_name}")
         if section not in Config.model_fields:
             raise ConfigError(f"{place}unknown section {section!r}{suggestion(section, Config.model_fields)}")
         values.setdefault(section, {})[name] = value

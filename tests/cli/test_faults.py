@@ -47,7 +47,7 @@ FAULTS = {
     "train {events} --granularity dai": r"unknown granularity 'dai'; did you mean 'day'\?",
     "train {events} --config {here}/bad.toml": r"bad\.toml: unknown key training\.epoch; did you mean 'epochs'\?",
     "train {events} --config {here}/none.toml": r"none\.toml: no such configuration file",
-    "train {events} --out {run}": "already holds a run; go on with it by --resume",
+    "train {events} --out {run}": "already holds a run; resume it with --resume",
     "train {events} --out {here}/bad.tsv": "is a file; name a folder for the run",
     "train {events} --out {here}/bad.tsv/run": r"bad\.tsv is a file; name a folder for the run",
     "data split {events} {here}/bad.tsv/out": r"error: .*bad\.tsv/out: Not a directory$",
@@ -173,7 +173,7 @@ def test_ctrl_c_while_training_says_how_to_go_on_and_leaves_a_run_that_can(event
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == f"stopped; go on with foretime train --resume {run}"
+    assert err.splitlines()[-1] == f"stopped; resume with foretime train --resume {run}"
     assert out == ""
     assert not RunFolder(run).report_file.exists()
     done = len(RunFolder(run).trace())
@@ -220,7 +220,7 @@ def test_ctrl_c_in_the_final_ranking_says_how_to_go_on(events: Path, tmp_path: P
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == f"stopped; go on with foretime train --resume {run}"
+    assert err.splitlines()[-1] == f"stopped; resume with foretime train --resume {run}"
 
 
 def test_a_download_that_fails_prints_the_error_alone(foretime, tmp_path: Path):

@@ -16,7 +16,8 @@ from foretime.data.graph import Graph
 from foretime.evidence.families import FEATURES, RULED, Reach
 from foretime.evidence.grounds import Grounds, grounds_of
 from foretime.evidence.module import ROWS_AT_ONCE, EvidenceComponent, WithEvidence
-from foretime.models import Queries, Rules, Sizes, build_model
+from foretime.inference.predictor import Predictor
+from foretime.models import Queries, RulesModel, Sizes, build_model
 from foretime.training.trainer import new_model
 
 EVERYTHING = Reach(False, 90, 7, 7, 200, pair=True, object=True, active=True, affinity=True, path=True)
@@ -142,7 +143,7 @@ def test_rules_alone_are_nothing_but_evidence(part: EvidenceComponent, grounds: 
     model = WithEvidence(build_model(ModelConfig(name="rules"), SIZES, torch.Generator()), grounds)
     model.evidence.load_state_dict(part.state_dict())
     queries = two_slices()
-    assert isinstance(model.base, Rules)
+    assert isinstance(model.base, RulesModel)
     assert torch.equal(model.score_objects(queries), part.score_objects(queries))
     assert [term.name for term in model.score_terms(queries)] == ["evidence"]
     assert [name for name, _ in model.named_parameters()] == ["evidence.weights"]

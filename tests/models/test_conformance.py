@@ -76,10 +76,17 @@ def test_time_matters_if_and_only_if_the_model_uses_it(model: Model):
     assert same != model.uses_time
 
 
-def test_the_same_seed_gives_the_same_weights(model: Model):
-    name = next(name for name, kind in MODELS.items() if kind is type(model))
-    again = build_model(ModelConfig(name=name, rank=3, init_scale=1.0), SIZES, torch.Generator().manual_seed(1))
+def test_the_constructor_alone_builds_the_model_of_a_configuration(model: Model):
+    generator = torch.Generator().manual_seed(1)
+    again = type(model)(entities=7, predicates=6, times=4, rank=3, init_scale=1.0, generator=generator)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
+    type(model)(entities=2, predicates=2, times=1)  # every option has a default
+
+
+def test_every_option_has_bounds_or_choices_and_says_what_it_is(model: Model):
+    fields = model.options().model_fields
+    assert list(fields)[:2] == ["rank", "init_scale"]
+    assert all(field.description and not field.is_required() for field in fields.values())
 
 
 def test_the_default_weights_name_the_penalties(model: Model):

@@ -1,4 +1,4 @@
-"""The shortlist and the examples against plain loops, and the columns of a fact without the fact itself."""
+"""The shortlist and the examples against plain loops, and the features of a fact without the fact itself."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from staged_runs import interval_graph
+from reranked_runs import interval_graph
 
 from foretime.config import EvidenceConfig, ModelConfig
 from foretime.data.facts import Facts, concatenate
@@ -20,11 +20,17 @@ from foretime.evidence.index import evidence_index
 from foretime.evidence.module import WithEvidence
 from foretime.models import build_model
 from foretime.reranker.features import intervals as spans
-from foretime.reranker.features.extractor import Describer, Shortlist, score_each_term, shortlist_of, term_columns
+from foretime.reranker.features.extractor import (
+    FeatureExtractor,
+    Shortlist,
+    score_each_term,
+    shortlist_of,
+    term_features,
+)
 from foretime.reranker.features.names import name_index
 from foretime.reranker.features.profile import COLUMNS, FAR
 from foretime.reranker.features.words import WORDS, in_words, value_in_words
-from foretime.reranker.trees import describe, examples_of, open_only
+from foretime.reranker.trees import examples_of, unknown_only
 from foretime.training.trainer import sizes_of
 
 
@@ -51,7 +57,7 @@ def test_known_answers_stand_behind_the_best_of_the_others():
     assert shortlist.question.tolist() == [0, 0, 0, 0, 1, 1]
     assert shortlist.place.tolist() == [0, 1, 2, 3, 0, 1]
     assert shortlist.is_ranked.tolist() == [True, True, False, False, True, True]
-    assert lists(open_only(shortlist)) == [([1, 3], []), ([3, 2], [])]
+    assert lists(unknown_only(shortlist)) == [([1, 3], []), ([3, 2], [])]
     assert scores[0, 0] == 5.0
 
 
@@ -66,7 +72,7 @@ def test_a_question_whose_answers_are_all_known_has_no_one_on_its_shortlist():
     known = AnswerIndex(facts_of((0, 0, 1, 7), (0, 0, 0, 7)))
     shortlist = shortlist_of(torch.tensor([[1.0, 9.0], [1.0, 2.0]]), questions, known, 5)
     assert lists(shortlist) == [([], [0, 1]), ([1, 0], [])]
-    assert lists(open_only(shortlist)) == [([], []), ([1, 0], [])]
+    assert lists(unknown_only(shortlist)) == [([], []), ([1, 0], [])]
 
 
 @given(st.data())
@@ -88,11 +94,11 @@ def test_every_shortlist_is_that_of_a_plain_loop(data):
         assert found == (others[:top], known)
 
 
-def test_what_the_first_stage_says_is_told_from_the_best_of_the_shortlist():
+def test_terms_are_compared_with_the_best_of_the_shortlist():
     terms = {"event": torch.tensor([[1.0, 5.0, 2.0]]), "other": torch.tensor([[0.5, -1.0, 0.0]])}
     shortlist = Shortlist(np.array([0, 3]), np.array([2, 0, 1]), np.array([2]))  # 1 is known
-    names, columns = term_columns(terms, shortlist)
-    found = {name: columns[:, place].tolist() for place, name in enumerate(names)}
+    names, values = term_features(terms, shortlist)
+    found = {name: values[:, place].tolist() for place, name in enumerate(names)}
     total = torch.tensor([1.5, 4.0, 2.0])
     assert found.pop("log_probability") == pytest.approx(torch.log_softmax(total, 0)[[2, 0, 1]].tolist())
     assert found == {
@@ -106,7 +112,7 @@ def test_what_the_first_stage_says_is_told_from_the_best_of_the_shortlist():
     }
 
 
-def test_every_column_has_words():
+def test_every_feature_has_words():
     fixed = {"log_probability", "score", "position", *(f"evidence_{name}" for name in FAMILY_NAMES)}
     assert set(WORDS) == {*COLUMNS, *spans.COLUMNS, *fixed}
     assert len(set(WORDS.values())) == len(WORDS)
@@ -131,12 +137,12 @@ def random_model(graph: Graph, config: EvidenceConfig) -> WithEvidence:
 def test_examples_are_the_true_and_false_candidates_of_each_question(small_graph: Graph):
     config, predicates, top = EvidenceConfig(), len(small_graph.predicates), 6
     model = random_model(small_graph, config)
-    describer = Describer.of(small_graph, model, config)
+    extractor = FeatureExtractor.of(small_graph, model, config)
     # the same question twice, with two answers: it is one question
     twin = replace(small_graph.train, object=(small_graph.train.object + 1) % len(small_graph.entities))
     facts = concatenate([small_graph.train.take(slice(40)), twin.take(slice(9))]).with_inverses(predicates)
     known = AnswerIndex(small_graph.train.take(slice(40, None)).with_inverses(predicates))
-    examples = examples_of(model, describer, facts, known, top)
+    examples = examples_of(model, extractor, facts, known, top)
 
     answers = defaultdict(set)
     for s, p, o, start, end in zip(*(column.tolist() for column in facts.columns()), strict=True):
@@ -155,27 +161,27 @@ def test_examples_are_the_true_and_false_candidates_of_each_question(small_graph
     assert any(sum(right) == 2 for right in wanted)
     assert examples.sizes.tolist() == [len(right) for right in wanted]
     assert examples.right.tolist() == [one for right in wanted for one in right]
-    assert examples.columns.shape == (sum(map(len, wanted)), len(examples.names))
+    assert examples.features.shape == (sum(map(len, wanted)), len(examples.names))
 
 
 @pytest.mark.parametrize("past_only", [False, True])
 @pytest.mark.parametrize("intervals", [False, True])
-def test_no_fact_changes_its_own_columns(small_graph: Graph, tmp_path: Path, intervals: bool, past_only: bool):
+def test_no_fact_changes_its_own_features(small_graph: Graph, tmp_path: Path, intervals: bool, past_only: bool):
     graph = interval_graph(tmp_path / "offices.tsv") if intervals else small_graph
     config = EvidenceConfig(past_only=past_only)
     model, other_model = random_model(graph, config), random_model(graph, config)
-    describer, predicates, moved = Describer.of(graph, model, config), len(graph.predicates), 0
+    extractor, predicates, moved = FeatureExtractor.of(graph, model, config), len(graph.predicates), 0
     for row in range(0, len(graph.train), 13):
         rest = graph.train.take(np.arange(len(graph.train)) != row)
         index = evidence_index(rest, len(graph.entities), predicates, len(graph.timeline))
         other_model.evidence.grounds = replace(model.evidence.grounds, index=index)
         names = name_index(graph.entities, rest, predicates)
-        without = replace(describer, grounds=other_model.evidence.grounds, names=names)
+        without = replace(extractor, grounds=other_model.evidence.grounds, names=names)
         known = AnswerIndex(rest.with_inverses(predicates))
         questions = graph.train.take(np.array([row])).with_inverses(predicates)
         later = replace(questions, start=np.minimum(questions.start + 1, len(graph.timeline) - 1))
         for asked in (questions, later):
-            found = [columns_of(model, describer, asked, known), columns_of(other_model, without, asked, known)]
+            found = [features_of(model, extractor, asked, known), features_of(other_model, without, asked, known)]
             if asked is questions:
                 np.testing.assert_array_equal(found[0], found[1])
             else:
@@ -184,9 +190,9 @@ def test_no_fact_changes_its_own_columns(small_graph: Graph, tmp_path: Path, int
 
 
 @torch.inference_mode()
-def columns_of(model: WithEvidence, describer: Describer, questions: Facts, known: AnswerIndex) -> np.ndarray:
+def features_of(model: WithEvidence, extractor: FeatureExtractor, questions: Facts, known: AnswerIndex) -> np.ndarray:
     terms = score_each_term(model, questions)
-    shortlist = open_only(shortlist_of(torch.stack(list(terms.values())).sum(0), questions, known, 6))
-    names, columns = describe(describer, terms, questions, shortlist)
-    assert columns.shape == (len(shortlist.object), len(names))
-    return np.hstack([shortlist.object[:, None], columns])
+    shortlist = unknown_only(shortlist_of(torch.stack(list(terms.values())).sum(0), questions, known, 6))
+    names, features = extractor.extract(terms, questions, shortlist)
+    assert features.shape == (len(shortlist.object), len(names))
+    return np.hstack([shortlist.object[:, None], features])

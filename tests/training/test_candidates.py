@@ -128,7 +128,7 @@ def test_evidence_chooses_from_all_entities_beside_a_model_with_candidates(
     config = override(small_config, {"training.candidates": 7, "evidence.use": True})
     run, part = create_run(small_graph, config, tmp_path / "run"), small_graph.train.take(np.arange(20))
     learner = Trainer(run, run.config(), small_graph, Callback(), facts=part)
-    kinds = {part.name: learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._parts)}
+    kinds = {part.name: learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._components)}
     assert kinds["evidence"] is None
     softmax = kinds["event"]
     assert isinstance(softmax, SampledSoftmax)

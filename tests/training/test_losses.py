@@ -146,7 +146,7 @@ def test_evidence_keeps_its_softmax_beside_a_model_with_another_loss(
 ):
     settings = {"model.name": "rotate", "evidence.use": True, "evidence.families": ["pair"], "training.epochs": 1}
     learner = trainer(small_graph, override(small_config, settings), tmp_path / "run")
-    kinds = [learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._parts)]
+    kinds = [learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._components)]
     assert [kind and kind.name for kind in kinds] == ["negatives", None]
     learner.fit()
     alone = trainer(

@@ -14,8 +14,8 @@ from foretime.data.facts import Events
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError
 from foretime.models import MODELS, Sizes, build_model
-from foretime.runs.finish import load_model
 from foretime.runs.life import create_run, train
+from foretime.runs.loading import load_model
 from foretime.training.batches import QuestionPool
 from foretime.training.objective import loss_each
 from foretime.training.precision import products_in

@@ -21,8 +21,9 @@ from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_sl
 from foretime.evidence.module import evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
 from foretime.reranker.scorer import Scorer
-from foretime.runs.finish import load_scorer, temperatures_in
+from foretime.runs.finish import temperatures_in
 from foretime.runs.folder import RunFolder
+from foretime.runs.loading import load_scorer
 
 if TYPE_CHECKING:
     from foretime.inference.explainer import Explainer
@@ -197,7 +198,7 @@ class Predictor:
     def _all_terms(self, slot: Slot, facts: Facts, columns: Tensor, scores: Tensor) -> dict[str, Tensor]:
         """Return the terms that add up to the scores of the chosen candidates, (facts, chosen)."""
         terms = self._terms(slot, facts, columns)
-        if self.scorer.stages is not None and slot in ("subject", "object"):
+        if self.scorer.reranked is not None and slot in ("subject", "object"):
             terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
         return terms
 

@@ -12,9 +12,10 @@ from foretime.evaluation import AnswerIndex, FilterName, questions_of, rank
 from foretime.evaluation.comparison import Comparison, compare_ranks
 from foretime.evaluation.filters import facts_of_questions
 from foretime.evaluation.ranked_questions import RankedRun
-from foretime.runs.finish import is_finished, load_scorer
+from foretime.reranker.folds import fits_on_valid
+from foretime.runs.finish import is_finished
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import fits_on_valid
+from foretime.runs.loading import load_scorer
 
 
 def compare(

@@ -17,7 +17,7 @@ from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
 from foretime.inference.explanation.explanation import Explanation
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import answer_file
-from foretime.rules.rule import RuleTable
+from foretime.rules.rule import Rules
 from foretime.runs.continuing import continue_run
 from foretime.runs.finish import evaluate_split
 from foretime.runs.folder import RunFolder
@@ -61,7 +61,7 @@ class Run:
         return self._folder.graph()
 
     @cached_property
-    def rules(self) -> RuleTable | None:
+    def rules(self) -> Rules | None:
         """The rules that guide the model or that its evidence follows; None if there are none."""
         return self._folder.rules(self.graph)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import torch
 
-from foretime.config import ModelConfig, check_section
+from foretime.config import ModelConfig, Section, check_section
 from foretime.errors import ConfigError, suggestion
 from foretime.models.atise import ATiSE
-from foretime.models.base import Component, Model, ModelOptions, Queries, ScoreTerm, Sizes
+from foretime.models.base import Component, Model, Queries, ScoreTerm, Sizes
 from foretime.models.complex import ComplEx
 from foretime.models.distmult import DistMult
 from foretime.models.ensemble import Ensemble
@@ -24,49 +26,16 @@ from foretime.models.transe import TransE
 from foretime.models.ttranse import TTransE
 
 MODELS: dict[str, type[Model]] = {
-    "transe": TransE,
-    "distmult": DistMult,
-    "complex": ComplEx,
-    "rotate": RotatE,
-    "quate": QuatE,
-    "ttranse": TTransE,
-    "hyte": HyTE,
-    "tero": TeRo,
-    "atise": ATiSE,
-    "telm": TeLM,
-    "tcomplex": TComplEx,
-    "tntcomplex": TNTComplEx,
-    "lcge": LCGE,
-    "rules": RulesModel,
-}
+    "transe": TransE, "distmult": DistMult, "complex": ComplEx, "rotate": RotatE, "quate": QuatE, "ttranse": TTransE,
+    "hyte": HyTE, "tero": TeRo, "atise": ATiSE, "telm": TeLM, "tcomplex": TComplEx, "tntcomplex": TNTComplEx,
+    "lcge": LCGE, "rules": RulesModel,
+}  # fmt: skip
 
 __all__ = [
-    "LCGE",
-    "MODELS",
-    "ATiSE",
-    "ComplEx",
-    "Component",
-    "DistMult",
-    "Ensemble",
-    "HyTE",
-    "Model",
-    "ModelOptions",
-    "QuatE",
-    "Queries",
-    "RotatE",
-    "Rules",
-    "ScoreTerm",
-    "Sizes",
-    "TComplEx",
-    "TNTComplEx",
-    "TTransE",
-    "TeLM",
-    "TeRo",
-    "TransE",
-    "build_model",
-    "model_class",
-    "model_options",
-]
+    "LCGE", "MODELS", "ATiSE", "ComplEx", "Component", "DistMult", "Ensemble", "HyTE", "Model", "QuatE", "Queries",
+    "RotatE", "RulesModel", "ScoreTerm", "Sizes", "TComplEx", "TNTComplEx", "TTransE", "TeLM", "TeRo", "TransE",
+    "build_model", "model_class", "model_options",
+]  # fmt: skip
 
 
 def model_class(config: ModelConfig) -> type[Model]:
@@ -79,11 +48,12 @@ def model_class(config: ModelConfig) -> type[Model]:
     return found
 
 
-def model_options(config: ModelConfig) -> ModelOptions:
+def model_options(config: ModelConfig) -> Section:
     """Return the checked options of the configured model, defaults filled in."""
-    return check_section(model_class(config).Options, config.options, place="", prefix="model.")
+    return check_section(model_class(config).options(), config.options, place="", prefix="model.")
 
 
 def build_model(config: ModelConfig, sizes: Sizes, generator: torch.Generator) -> Model:
     """Return a new model as configured, its weights drawn by the generator."""
-    return model_class(config)(sizes, model_options(config), generator)
+    kind: Any = model_class(config)  # each has options of its own
+    return cast(Model, kind(**sizes._asdict(), **model_options(config).model_dump(), generator=generator))

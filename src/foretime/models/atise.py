@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from pydantic import Field
@@ -11,32 +11,26 @@ from torch import Tensor, nn
 
 from foretime.config import LossName
 from foretime.models.algebra import lookup
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.divergences import divergences
 
-
-class ATiSEOptions(ModelOptions):
-    """The options of ATiSE."""
-
-    least_variance: float = Field(default=0.005, gt=0.0)
-    """The least variance of a coordinate."""
-    most_variance: float = Field(default=0.5, gt=0.0)
-    """The largest variance of a coordinate."""
-    periods: float = Field(default=20.0, gt=0.0)
-    """How often a season recurs over the whole timeline, at first: the standard deviation of the frequencies."""
+LeastVariance = Annotated[float, Field(description="The least variance of a coordinate.", gt=0.0)]
+MostVariance = Annotated[float, Field(description="The largest variance of a coordinate.", gt=0.0)]
+Periods = Annotated[
+    float, Field(gt=0.0, description="How often a season recurs over the timeline: the initial scale of frequencies.")
+]
 
 
 class Series(nn.Module):
     """Gaussians whose means move in time: m(t) = x + y t + z sin(2π f t), each with a variance that does not."""
 
-    def __init__(self, count: int, options: ATiSEOptions, generator: torch.Generator) -> None:
+    def __init__(self, count: int, rank: int, init_scale: float, periods: float, bounds: tuple[float, float],
+                 generator: torch.Generator | None) -> None:  # fmt: skip
         super().__init__()
-        self.least, self.most = options.least_variance, max(options.least_variance, options.most_variance)
-        self.base, self.trend, self.season = (
-            embedding(count, options.rank, options.init_scale, generator) for _ in range(3)
-        )
-        self.frequency = embedding(count, options.rank, options.periods, generator)
-        share = torch.rand(count, options.rank, generator=generator)
+        self.least, self.most = bounds[0], max(bounds)
+        self.base, self.trend, self.season = (embedding(count, rank, init_scale, generator) for _ in range(3))
+        self.frequency = embedding(count, rank, periods, generator)
+        share = torch.rand(count, rank, generator=generator)
         self.variance = nn.Parameter(self.least + share * (self.most - self.least))
 
     def tables(self) -> tuple[Tensor, ...]:
@@ -51,7 +45,7 @@ class Series(nn.Module):
 
 
 class ATiSE(Model):
-    """ATiSE: «Temporal Knowledge Graph Completion based on Time Series Gaussian Embedding», Xu et al., ISWC 2020.
+    """ATiSE: "Temporal Knowledge Graph Completion based on Time Series Gaussian Embedding", Xu et al., ISWC 2020.
 
     Entities and predicates are Gaussians that drift and swing in time. The difference of subject and object should be
     distributed as the predicate is: the score is the mean of both Kullback–Leibler divergences, negative.
@@ -61,16 +55,17 @@ class ATiSE(Model):
     v is in a denominator, so this is no matrix product; a compiled kernel walks over the pairs.
     """
 
-    Options: ClassVar[type[ModelOptions]] = ATiSEOptions
     uses_time: ClassVar[bool] = True
     default_loss: ClassVar[LossName] = "negatives"
     default_margin: ClassVar[float] = 6.0
 
-    def __init__(self, sizes: Sizes, options: ATiSEOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        self.steps = sizes.times
-        self.entities = Series(sizes.entities, options, generator)
-        self.predicates = Series(sizes.predicates, options, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 least_variance: LeastVariance = 0.005, most_variance: MostVariance = 0.5, periods: Periods = 20.0,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        self.steps, bounds = times, (least_variance, most_variance)
+        self.entities = Series(entities, rank, init_scale, periods, bounds, generator)
+        self.predicates = Series(predicates, rank, init_scale, periods, bounds, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""

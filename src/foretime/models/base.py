@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from functools import cache
+from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 import torch
-from pydantic import Field
+from pydantic import Field, create_model
 from torch import Tensor, nn
 
 from foretime.config import LossName, Section
@@ -14,15 +16,16 @@ from foretime.rules.table import Rules
 
 
 class Sizes(NamedTuple):
-    """How many of each thing a model has to know.
+    """What a model must know of a graph: the first arguments of its constructor, and `boundaries`.
 
-    `predicates` counts inverses too and, where ends are told apart (`ends` is 2), those of the ends behind all others.
+    `predicates` counts inverses too. Where start and end of a fact have separate relations, `boundaries` is 2 and
+    `predicates` counts those of the ends too, behind all others.
     """
 
     entities: int
     predicates: int
     times: int
-    ends: int = 1
+    boundaries: int = 1
 
 
 class Queries(NamedTuple):
@@ -49,23 +52,26 @@ class Component(NamedTuple):
     model: Model
 
 
-class ModelOptions(Section):
-    """The options that every model has; a model's own file may add some."""
-
-    rank: int = Field(default=200, ge=1, le=10_000)
-    """Numbers in an embedding: complex ones, real ones, or ones of four parts, as the model has them."""
-    init_scale: float = Field(default=0.01, gt=0.0)
-    """The standard deviation of the initial weights; some, such as angles of predicates, have ranges of their own."""
+Rank = Annotated[
+    int, Field(ge=1, le=10_000, description="Numbers in an embedding: real, complex, or of four parts, by the model.")
+]
+InitScale = Annotated[
+    float, Field(gt=0.0, description="The standard deviation of the initial weights; angles have a range of their own.")
+]
 
 
 class Model(nn.Module, ABC):
-    """Scores every candidate object of a question.
+    """Scores every candidate object of a question; a plain torch module.
 
-    Only objects are predicted: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`. A model is one file: its options, its
+    Only objects are predicted: `(?, p, o, t)` is asked as `(o, p⁻¹, ?, t)`. A model is one file: its constructor, its
     formula in `score_terms`, its penalties, and the weights and the loss that it has when a configuration names none.
+    The constructor takes `entities, predicates, times`, its options as keywords (these are the keys of `[model]`, with
+    the types, bounds and descriptions of their annotations), `boundaries` and `generator`, which draws the weights:
+
+        >>> model = TComplEx(entities=100, predicates=8, times=365, rank=20)
+        >>> model.score_objects(Queries(subject, predicate, time))    # (batch, 100)
     """
 
-    Options: ClassVar[type[ModelOptions]] = ModelOptions
     uses_time: ClassVar[bool]
     scores_are_products: ClassVar[bool] = False
     """Whether every term is a product with the object, which training may round to bfloat16: of a distance, which is a
@@ -75,11 +81,19 @@ class Model(nn.Module, ABC):
     default_loss: ClassVar[LossName] = "softmax"
     default_margin: ClassVar[float] = 1.0
     end_offset: int = 0
-    """What is added to the predicate at the end of a fact, where ends have predicates of their own."""
+    """What is added to the predicate at the end of a fact, where boundary relations are separate."""
 
-    @abstractmethod
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__()
+    @classmethod
+    @cache
+    def options(cls) -> type[Section]:
+        """Return the schema of the model's options, which are the keyword arguments of its constructor."""
+        hints = get_type_hints(cls.__init__, include_extras=True)
+        fields: dict[str, Any] = {
+            name: (hints[name], parameter.default)
+            for name, parameter in inspect.signature(cls.__init__).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY and name not in ("boundaries", "generator")
+        }
+        return create_model(f"{cls.__name__}Options", __base__=Section, **fields)
 
     @abstractmethod
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
@@ -94,17 +108,17 @@ class Model(nn.Module, ABC):
         return {}
 
     def components(self) -> list[Component]:
-        """Return the models that train side by side, each under its own loss: by default the model alone."""
+        """Return the models that are trained together, each under its own loss: by default the model alone."""
         return [Component("", 1.0, self)]
 
     def take_rules(self, rules: Rules | None) -> None:
-        """Take the temporal rules that guide the model; only models that say `takes_rules` are given some."""
+        """Take the temporal rules that guide the model; called only if `takes_rules` is true."""
 
     def begin_epoch(self, epoch: int) -> None:
-        """Hear that an epoch begins, from 1, or goes on after an interruption: by default all epochs are alike."""
+        """Prepare for an epoch, counted from 1, that begins or resumes after an interruption: by default nothing."""
 
     def constrain_(self) -> None:
-        """Bring the weights back to where they may be, after a step: by default they may be anywhere."""
+        """Project the weights back to their allowed range after a step: by default there is none."""
 
     def score_objects(self, queries: Queries, objects: Tensor | None = None) -> Tensor:
         """Return the weighted sum of the score terms, (batch, candidates). Final: not to be overridden."""
@@ -117,6 +131,6 @@ class Model(nn.Module, ABC):
         return total
 
 
-def embedding(count: int, width: int, scale: float, generator: torch.Generator) -> nn.Parameter:
+def embedding(count: int, width: int, scale: float, generator: torch.Generator | None) -> nn.Parameter:
     """Return a table of `count` vectors drawn from a normal distribution with the standard deviation `scale`."""
     return nn.Parameter(torch.randn(count, width, generator=generator).mul_(scale))

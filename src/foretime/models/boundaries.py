@@ -1,4 +1,4 @@
-"""What a fact asks a model: one question at each of its ends, under the predicate that the model has for that end."""
+"""The queries of a fact: one at each of its ends, under the relation that the model has for that boundary."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class EndQueries(NamedTuple):
 def end_queries(model: Model, facts: Facts) -> EndQueries:
     """Return the questions of facts to a model; a fact is scored by the mean of its two.
 
-    A second one has the facts with two different ends or, where the model tells ends apart, with two known ones. To a
-    model without time it would be the first once more.
+    Facts with two different ends have a second one, and so have all with two known ends where the model has separate
+    boundary relations. For a model without time it would repeat the first.
     """
     start, end = facts.known_ends()
     first_predicate, second_predicate = facts.predicate, facts.predicate + model.end_offset

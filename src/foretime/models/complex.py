@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from foretime.models.algebra import dot_objects, lookup, multiply
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.penalties import n3
 
 
 class ComplEx(Model):
-    """ComplEx: «Complex Embeddings for Simple Link Prediction», Trouillon et al., ICML 2016.
+    """ComplEx: "Complex Embeddings for Simple Link Prediction", Trouillon et al., ICML 2016.
 
     A predicate turns and stretches the subject in the complex plane; a good object is what lies there. It knows no
     time: an event is as likely on any day.
@@ -25,11 +25,12 @@ class ComplEx(Model):
     scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01}
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        width = 2 * options.rank
-        self.entities = embedding(sizes.entities, width, options.init_scale, generator)
-        self.predicates = embedding(sizes.predicates, width, options.init_scale, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        width = 2 * rank
+        self.entities = embedding(entities, width, init_scale, generator)
+        self.predicates = embedding(predicates, width, init_scale, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `static`."""

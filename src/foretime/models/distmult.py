@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from foretime.models.algebra import dot_objects, lookup
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.penalties import n3
 
 
 class DistMult(Model):
-    """DistMult: «Embedding Entities and Relations for Learning and Inference in Knowledge Bases».
+    """DistMult: "Embedding Entities and Relations for Learning and Inference in Knowledge Bases".
 
     By Yang et al., ICLR 2015. A predicate weighs the features that subject and object have in common. It knows no time.
 
@@ -24,10 +24,11 @@ class DistMult(Model):
     scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01}
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        self.entities = embedding(sizes.entities, options.rank, options.init_scale, generator)
-        self.predicates = embedding(sizes.predicates, options.rank, options.init_scale, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        self.entities = embedding(entities, rank, init_scale, generator)
+        self.predicates = embedding(predicates, rank, init_scale, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `static`."""

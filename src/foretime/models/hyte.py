@@ -9,12 +9,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from foretime.models.algebra import dot_objects, lookup
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.distances import pair_sums, root
 
 
 class HyTE(Model):
-    """HyTE: «HyTE: Hyperplane-based Temporally aware Knowledge Graph Embedding», Dasgupta et al., EMNLP 2018.
+    """HyTE: "HyTE: Hyperplane-based Temporally aware Knowledge Graph Embedding", Dasgupta et al., EMNLP 2018.
 
     Every time is a hyperplane with the normal w. What TransE says of subject, predicate and object it says of their
     shadows on the hyperplane of the time.
@@ -27,11 +27,12 @@ class HyTE(Model):
     uses_time: ClassVar[bool] = True
     default_margin: ClassVar[float] = 3.0
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        self.entities = embedding(sizes.entities, options.rank, options.init_scale, generator)
-        self.predicates = embedding(sizes.predicates, options.rank, options.init_scale, generator)
-        self.normals = embedding(sizes.times, options.rank, options.init_scale, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        self.entities = embedding(entities, rank, init_scale, generator)
+        self.predicates = embedding(predicates, rank, init_scale, generator)
+        self.normals = embedding(times, rank, init_scale, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""

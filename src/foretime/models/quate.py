@@ -9,12 +9,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from foretime.models.algebra import dot_objects, lookup
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.penalties import n3
 
 
 class QuatE(Model):
-    """QuatE: «Quaternion Knowledge Graph Embeddings», Zhang et al., NeurIPS 2019.
+    """QuatE: "Quaternion Knowledge Graph Embeddings", Zhang et al., NeurIPS 2019.
 
     An embedding is a vector of quaternions a + bi + cj + dk. A predicate turns those of the subject in four dimensions;
     a good object points the same way. It knows no time.
@@ -26,11 +26,12 @@ class QuatE(Model):
     scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01}
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        width = 4 * options.rank
-        self.entities = embedding(sizes.entities, width, options.init_scale, generator)
-        self.predicates = embedding(sizes.predicates, width, options.init_scale, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        width = 4 * rank
+        self.entities = embedding(entities, width, init_scale, generator)
+        self.predicates = embedding(predicates, width, init_scale, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `static`."""

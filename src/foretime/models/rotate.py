@@ -10,12 +10,12 @@ from torch import Tensor
 
 from foretime.config import LossName
 from foretime.models.algebra import lookup, multiply, rotation
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.distances import pair_sums
 
 
 class RotatE(Model):
-    """RotatE: «RotatE: Knowledge Graph Embedding by Relational Rotation in Complex Space», Sun et al., ICLR 2019.
+    """RotatE: "RotatE: Knowledge Graph Embedding by Relational Rotation in Complex Space", Sun et al., ICLR 2019.
 
     A predicate turns every complex number of the subject by an angle of its own, and so leads to the object. It knows
     no time.
@@ -27,10 +27,11 @@ class RotatE(Model):
     default_loss: ClassVar[LossName] = "negatives"
     default_margin: ClassVar[float] = 6.0
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        self.entities = embedding(sizes.entities, 2 * options.rank, options.init_scale, generator)
-        self.angles = embedding(sizes.predicates, options.rank, math.pi, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        self.entities = embedding(entities, 2 * rank, init_scale, generator)
+        self.angles = embedding(predicates, rank, math.pi, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `static`."""

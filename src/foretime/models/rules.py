@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from foretime.models.base import Component, Model, ModelOptions, Queries, ScoreTerm, Sizes
+from foretime.models.base import Component, InitScale, Model, Queries, Rank, ScoreTerm
 
 
 class RulesModel(Model):
@@ -15,13 +15,14 @@ class RulesModel(Model):
 
     uses_time: ClassVar[bool] = True
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return no term: the evidence beside it is the whole score."""
         return []
 
     def components(self) -> list[Component]:
-        """Return no part."""
+        """Return no component."""
         return []

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from foretime.models.algebra import dot_objects, lookup
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.penalties import n3, smoothness
 
-
-class TeLMOptions(ModelOptions):
-    """The options of TeLM."""
-
-    warm_epochs: int = Field(default=0, ge=0)
-    """Epochs in which it is TComplEx: the parts of e₁ and e₂ are zero. Those of predicates and times start then."""
+WarmEpochs = Annotated[
+    int,
+    Field(
+        description="Epochs in which it is TComplEx: the components of e₁ and e₂ are zero, and start only afterwards.",
+        ge=0,
+    ),
+]
 
 
 class TeLM(Model):
-    """TeLM: «Temporal Knowledge Graph Completion using a Linear Temporal Regularizer and Multivector Embeddings».
+    """TeLM: "Temporal Knowledge Graph Completion using a Linear Temporal Regularizer and Multivector Embeddings".
 
     By Xu et al., NAACL 2021. TComplEx with multivectors a + a₁e₁ + a₂e₂ + a₁₂e₁e₂ (e₁² = e₂² = 1, e₁e₂ = −e₂e₁) for
     complex numbers. Neighbouring times should differ by a step b that is learned, instead of being equal.
@@ -32,26 +33,27 @@ class TeLM(Model):
     are complex numbers (e₁e₂ is i): the authors begin with these, and it is worth much.
     """
 
-    Options: ClassVar[type[ModelOptions]] = TeLMOptions
     uses_time: ClassVar[bool] = True
     scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01, "smoothness": 0.01}
 
-    def __init__(self, sizes: Sizes, options: TeLMOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        width = 4 * options.rank
-        self.entities = embedding(sizes.entities, width, options.init_scale, generator)
-        self.predicates = embedding(sizes.predicates, width, options.init_scale, generator)
-        self.times = embedding(sizes.times, width, options.init_scale, generator)
-        self.step = embedding(1, width, options.init_scale, generator)
-        self.warm_epochs = options.warm_epochs
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 warm_epochs: WarmEpochs = 0, boundaries: int = 1,
+                 generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        width = 4 * rank
+        self.entities = embedding(entities, width, init_scale, generator)
+        self.predicates = embedding(predicates, width, init_scale, generator)
+        self.times = embedding(times, width, init_scale, generator)
+        self.step = embedding(1, width, init_scale, generator)
+        self.warm_epochs = warm_epochs
         if self.warm_epochs:
             self._starts = [_odd(table).clone() for table in (self.predicates, self.times)]
             for table in self.parameters():
                 _odd(table).zero_()  # without gradient while all are zero, so they stay so
 
     def begin_epoch(self, epoch: int) -> None:
-        """Give e₁ and e₂ their start after the warm epochs, unless they have it: an epoch may go on."""
+        """Give e₁ and e₂ their start after the warm epochs, unless they have it: an epoch may resume."""
         tables = (self.predicates, self.times)
         if epoch == self.warm_epochs + 1 and self.warm_epochs and not any(_odd(table).any() for table in tables):
             for table, start in zip(tables, self._starts, strict=True):

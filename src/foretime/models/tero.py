@@ -9,12 +9,12 @@ from torch import Tensor
 
 from foretime.config import LossName
 from foretime.models.algebra import conjugate, lookup, multiply, rotation
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.distances import pair_sums
 
 
 class TeRo(Model):
-    """TeRo: «TeRo: A Time-aware Knowledge Graph Embedding via Temporal Rotation», Xu et al., COLING 2020.
+    """TeRo: "TeRo: A Time-aware Knowledge Graph Embedding via Temporal Rotation", Xu et al., COLING 2020.
 
     The time turns the entities in the complex plane; the predicate is a step from the turned subject to the conjugate
     of the turned object.
@@ -28,12 +28,13 @@ class TeRo(Model):
     default_loss: ClassVar[LossName] = "negatives"
     default_margin: ClassVar[float] = 6.0
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        width = 2 * options.rank
-        self.entities = embedding(sizes.entities, width, options.init_scale, generator)
-        self.predicates = embedding(sizes.predicates, width, options.init_scale, generator)
-        self.angles = embedding(sizes.times, options.rank, options.init_scale, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        width = 2 * rank
+        self.entities = embedding(entities, width, init_scale, generator)
+        self.predicates = embedding(predicates, width, init_scale, generator)
+        self.angles = embedding(times, rank, init_scale, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from foretime.models.algebra import dot_objects, lookup, multiply
-from foretime.models.base import Model, ModelOptions, Queries, ScoreTerm, Sizes, embedding
+from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.penalties import n3, smoothness
 
 
 class TNTComplEx(Model):
-    """TNTComplEx: «Tensor Decompositions for Temporal Knowledge Base Completion», Lacroix et al., ICLR 2020.
+    """TNTComplEx: "Tensor Decompositions for Temporal Knowledge Base Completion", Lacroix et al., ICLR 2020.
 
     Some of what a predicate says depends on the time and some does not, so the predicate has two vectors, and the time
     turns and stretches only the first.
@@ -25,13 +25,14 @@ class TNTComplEx(Model):
     scores_are_products: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"n3": 0.01, "smoothness": 0.01}
 
-    def __init__(self, sizes: Sizes, options: ModelOptions, generator: torch.Generator) -> None:
-        super().__init__(sizes, options, generator)
-        width = 2 * options.rank
-        self.entities = embedding(sizes.entities, width, options.init_scale, generator)
-        self.timed_predicates = embedding(sizes.predicates, width, options.init_scale, generator)
-        self.lasting_predicates = embedding(sizes.predicates, width, options.init_scale, generator)
-        self.times = embedding(sizes.times, width, options.init_scale, generator)
+    def __init__(self, entities: int, predicates: int, times: int, *, rank: Rank = 200, init_scale: InitScale = 0.01,
+                 boundaries: int = 1, generator: torch.Generator | None = None) -> None:  # fmt: skip
+        super().__init__()
+        width = 2 * rank
+        self.entities = embedding(entities, width, init_scale, generator)
+        self.timed_predicates = embedding(predicates, width, init_scale, generator)
+        self.lasting_predicates = embedding(predicates, width, init_scale, generator)
+        self.times = embedding(times, width, init_scale, generator)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""

@@ -1,4 +1,4 @@
-"""Both stages together as one scorer, for ranking, calibration and answers alike."""
+"""Base model and re-ranker together as one scorer, for ranking, calibration and answers alike."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from foretime.data.facts import Facts
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import score_questions
 from foretime.models import Model
-from foretime.reranker.features.extractor import Columns, Describer, Shortlist, score_each_term, shortlist_of
-from foretime.reranker.trees import Reranker, describe
+from foretime.reranker.features.extractor import FeatureExtractor, Features, Shortlist, score_each_term, shortlist_of
+from foretime.reranker.trees import Reranker
 
 
-class Described(NamedTuple):
-    """A candidate on the shortlist: its columns, (1, columns), and its place there, from 1; a known one has none."""
+class CandidateFeatures(NamedTuple):
+    """A candidate on the shortlist: its features, (1, features), and its place, from 1; a known answer has none."""
 
     names: list[str]
-    columns: Columns
+    values: Features
     place: int | None
 
 
 @dataclass(frozen=True)
 class RerankedModel:
-    """A model and the reranker that re-orders its best candidates."""
+    """A base model and the re-ranker that orders its best candidates anew."""
 
     model: Model
     reranker: Reranker
-    describer: Describer
+    extractor: FeatureExtractor
     known: AnswerIndex
-    """What the first stage has trained on: known answers do not take the place of others on the shortlist."""
+    """What the base model has trained on: known answers do not take the place of others on the shortlist."""
 
     def score(self, questions: Facts) -> Tensor:
         """Return the scores of all entities, (questions, entities).
 
-        Those of the shortlist are the reranker's. The others keep the order of the first stage behind the last of them,
-        by as much as the first stage puts them behind the last of the shortlist.
+        Those of the shortlist are the re-ranker's. The others keep the order of the base model behind the last of them,
+        by as much as their base score is below that of the last of the shortlist.
         """
-        total, shortlist, _, columns = self._shortlist(questions)
-        scores = torch.from_numpy(self.reranker.score(columns))
+        total, shortlist, _, features = self._shortlist(questions)
+        scores = torch.from_numpy(self.reranker.score(features))
         question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
-        ranked = torch.from_numpy(shortlist.is_ranked)  # a known answer may stand anywhere in the first stage
+        ranked = torch.from_numpy(shortlist.is_ranked)  # a known answer may stand anywhere in the order of the model
         far = torch.full((len(questions),), torch.inf, dtype=torch.float64)
         lowest = far.scatter_reduce(0, question, scores, "amin")
         last = far.float().scatter_reduce(0, question[ranked], total[question, object_][ranked], "amin")
@@ -53,30 +53,30 @@ class RerankedModel:
         result[question, object_] = scores
         return result.float()
 
-    def describe(self, question: Facts, candidate: int) -> Described | None:
-        """Return what the reranker knows of a candidate of one question, nothing if it is behind the shortlist."""
-        _, shortlist, names, columns = self._shortlist(question)
+    def extract(self, question: Facts, candidate: int) -> CandidateFeatures | None:
+        """Return the features of a candidate of one question, nothing if it is behind the shortlist."""
+        _, shortlist, names, features = self._shortlist(question)
         rows = np.flatnonzero(shortlist.object == candidate)
         if len(rows) == 0:
             return None
         row = int(rows[0])
-        return Described(names, columns[row : row + 1], row + 1 if shortlist.is_ranked[row] else None)
+        return CandidateFeatures(names, features[row : row + 1], row + 1 if shortlist.is_ranked[row] else None)
 
-    def _shortlist(self, questions: Facts) -> tuple[Tensor, Shortlist, list[str], Columns]:
-        """Return the scores of the first stage, its best candidates, and the names and values of their columns."""
+    def _shortlist(self, questions: Facts) -> tuple[Tensor, Shortlist, list[str], Features]:
+        """Return the base scores, the best candidates, and the names and values of their features."""
         terms = score_each_term(self.model, questions)
         total = torch.stack(list(terms.values())).sum(0)
         shortlist = shortlist_of(total, questions, self.known, self.reranker.top)
-        return total, shortlist, *describe(self.describer, terms, questions, shortlist)
+        return total, shortlist, *self.extractor.extract(terms, questions, shortlist)
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """Scores questions by a model, and by the second stage where there is one: every rank and answer comes from it."""
+    """Scores questions by a model, re-ranked if there is a re-ranker: every rank and answer comes from it."""
 
     model: Model
-    stages: RerankedModel | None = None
+    reranked: RerankedModel | None = None
 
     def score(self, questions: Facts) -> Tensor:
         """Return the scores of all entities as objects of the questions, (questions, entities)."""
-        return score_questions(self.model, questions) if self.stages is None else self.stages.score(questions)
+        return score_questions(self.model, questions) if self.reranked is None else self.reranked.score(questions)

@@ -1,4 +1,4 @@
-"""Gradient-boosted trees over the columns of candidates: fitted, applied, saved as text."""
+"""Gradient-boosted trees over the features of candidates: fitted, applied, saved as text."""
 
 from __future__ import annotations
 
@@ -19,14 +19,7 @@ from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import batches
 from foretime.files import write_text
 from foretime.models import Model
-from foretime.reranker.features.extractor import (
-    Columns,
-    Describer,
-    Shortlist,
-    score_each_term,
-    shortlist_of,
-    term_columns,
-)
+from foretime.reranker.features.extractor import FeatureExtractor, Features, Shortlist, score_each_term, shortlist_of
 
 if TYPE_CHECKING:
     from lightgbm import Booster
@@ -34,136 +27,133 @@ if TYPE_CHECKING:
 BATCH = 256
 _LAST_LINE = "\npandas_categorical:"
 """How the text of every booster ends."""
-_FIRST_LINE = re.compile(r"foretime reranker 2, top (\d+)")
-"""How the file of a reranker begins; the number goes up whenever columns change their meaning."""
+HEADER = "foretime reranker 3, top {top}"
+"""How the file of a re-ranker begins; the number goes up whenever features change their meaning."""
+_HEADER = re.compile(HEADER.format(top=r"(\d+)"))
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Described candidates of questions that the first stage has not seen: what a reranker is fitted on.
+    """Candidates of questions that the base model has not seen, with their features: what a re-ranker is fitted on.
 
-    `columns` is (candidates, columns), `right` says which candidates are true, `sizes` how many each question has.
+    `features` is (candidates, features), `right` says which candidates are true, `sizes` how many each question has.
     """
 
     names: list[str]
-    columns: Columns
+    features: Features
     right: NDArray[np.int8]
     sizes: Ids
 
 
-def join(parts: list[Examples]) -> Examples:
-    """Return the examples of all parts, one part after the other."""
+def join(examples: list[Examples]) -> Examples:
+    """Return all examples as one."""
     return Examples(
-        parts[0].names,
-        np.concatenate([part.columns for part in parts]),
-        np.concatenate([part.right for part in parts]),
-        np.concatenate([part.sizes for part in parts]),
+        examples[0].names,
+        np.concatenate([some.features for some in examples]),
+        np.concatenate([some.right for some in examples]),
+        np.concatenate([some.sizes for some in examples]),
     )
 
 
 @torch.inference_mode()
-def examples_of(model: Model, describer: Describer, facts: Facts, known: AnswerIndex, top: int) -> Examples:
-    """Return the examples that facts ask for; `facts` hold the inverses, `known` is what the first stage has seen.
+def examples_of(model: Model, extractor: FeatureExtractor, facts: Facts, seen: AnswerIndex, top: int) -> Examples:
+    """Return the examples of facts with their inverses; `seen` is what the base model has trained on.
 
     Facts with the same question are one question with several true candidates. A question whose answers are not among
     its best candidates teaches nothing and is left out.
     """
     questions, answers = distinct_questions(facts)
-    parts: list[Examples] = []
+    found: list[Examples] = []
     for rows, batch in batches(questions, BATCH):
         terms = score_each_term(model, batch)
-        shortlist = open_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, known, top))
+        shortlist = unknown_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, seen, top))
         right = is_answer(shortlist, answers, rows.start)
-        names, columns = describe(describer, terms, batch, shortlist)
+        names, features = extractor.extract(terms, batch, shortlist)
         useful = np.bincount(shortlist.question, weights=right, minlength=len(batch)) > 0
         kept = useful[shortlist.question]
-        parts.append(Examples(names, columns[kept], right[kept], np.diff(shortlist.first)[useful]))
-    return join(parts)
-
-
-def describe(
-    describer: Describer, terms: dict[str, torch.Tensor], questions: Facts, shortlist: Shortlist
-) -> tuple[list[str], Columns]:
-    """Return all columns of the candidates, (candidates, columns), and their names."""
-    names, said = term_columns(terms, shortlist)
-    return names + describer.profile_names(), np.hstack([said, describer.profiles(questions, shortlist)])
+        found.append(Examples(names, features[kept], right[kept], np.diff(shortlist.first)[useful]))
+    return join(found)
 
 
 @dataclass(frozen=True)
 class Reranker:
-    """A fitted second stage."""
+    """Fitted trees, and how many of the best candidates they order anew."""
 
     booster: Booster
     top: int
 
-    def score(self, columns: Columns) -> NDArray[np.float64]:
+    def score(self, features: Features) -> NDArray[np.float64]:
         """Return the score of each candidate, (candidates,)."""
-        return np.asarray(self.booster.predict(columns), dtype=np.float64)
+        return np.asarray(self.booster.predict(features), dtype=np.float64)
 
-    def contributions(self, columns: Columns) -> NDArray[np.float64]:
-        """Return what each column adds to the score of each candidate, (candidates, columns + 1), the base last."""
-        return np.asarray(self.booster.predict(columns, pred_contrib=True), dtype=np.float64)
+    def contributions(self, features: Features) -> NDArray[np.float64]:
+        """Return what each feature adds to the score of each candidate, (candidates, features + 1), the base last."""
+        return np.asarray(self.booster.predict(features, pred_contrib=True), dtype=np.float64)
 
     def save(self, path: Path) -> None:
         """Write the trees as text."""
-        write_text(path, f"foretime reranker 2, top {self.top}\n{self.booster.model_to_string()}")
+        write_text(path, f"{HEADER.format(top=self.top)}\n{self.booster.model_to_string()}")
 
     @classmethod
-    def load(cls, path: Path, profile_names: Sequence[str] = ()) -> Reranker:
-        """Return the reranker in a file, fitted on columns of which the last are those of the profile."""
-        from lightgbm import Booster
-        from lightgbm.basic import LightGBMError
-
+    def load(cls, path: Path, graph_features: Sequence[str] = ()) -> Reranker:
+        """Return the re-ranker in a file; raise `RunError` unless its last features are those of the graph."""
         try:
             head, _, body = path.read_text(encoding="utf-8").partition("\n")
-            first_line = _FIRST_LINE.fullmatch(head)
-            if first_line is None:
-                raise _of_another_version(
-                    path, f"begins with {head[:40]!r}", "columns that are no longer told the same way"
-                )
-            if _LAST_LINE not in body[-80:]:  # LightGBM ends the whole process over a text that is cut off
-                raise ValueError("its end is missing")
-            booster = Booster(model_str=body)
-        except (ValueError, LightGBMError) as error:
-            raise RunError(f"{path}: damaged, it is no reranker: {error}") from None
-        columns, wanted = booster.feature_name(), _plain(profile_names)
-        if wanted and columns[-len(wanted) :] != wanted:
-            missing = [name for name in wanted if name not in columns]
-            found = f"lacks the column {missing[0]}" if missing else "has columns that candidates no longer have"
-            raise _of_another_version(path, found, "other columns than candidates have now")
-        return cls(booster, int(first_line[1]))
+        except ValueError as error:
+            raise _damaged(path, error) from None
+        header = _HEADER.fullmatch(head)
+        if header is None:
+            raise _of_another_version(path, f"begins with {head[:40]!r}", "features that are now computed differently")
+        booster = _booster(path, body)
+        found, wanted = booster.feature_name(), plain_names(graph_features)
+        if wanted and found[-len(wanted) :] != wanted:
+            missing = [name for name in wanted if name not in found]
+            fault = f"lacks the feature {missing[0]}" if missing else "has features that candidates no longer have"
+            raise _of_another_version(path, fault, "features other than those of candidates now")
+        return cls(booster, int(header[1]))
+
+
+def _booster(path: Path, text: str) -> Booster:
+    from lightgbm import Booster
+
+    if _LAST_LINE not in text[-80:]:  # LightGBM ends the whole process over a text that is cut off
+        raise _damaged(path, "its end is missing")
+    try:
+        return Booster(model_str=text)
+    except Exception as error:  # LightGBM exports no error class
+        raise _damaged(path, error) from None
 
 
 def fit(
-    parts: Sequence[Examples],
+    examples: Sequence[Examples],
     config: RerankerConfig,
     seed: int,
     threads: int,
-    hear: Callable[[int], None] | None = None,
+    on_tree: Callable[[int], None] | None = None,
 ) -> Reranker:
-    """Return the reranker that orders the examples of all parts best.
+    """Return the re-ranker that orders all examples best; raise `DataError` if there are none.
 
-    `hear` is told how many trees there are, after each. The parts are not joined: they may be many gigabytes.
+    `on_tree` is called after each tree with their number. The examples are not joined: they may be many gigabytes.
     """
     import lightgbm
 
-    if sum(len(part.sizes) for part in parts) == 0:
+    if sum(len(some.sizes) for some in examples) == 0:
         raise DataError(
-            "the first stage has the answer of no fact that it has not seen among its best candidates; "
-            "raise reranker.top, train it longer, or set reranker.use to false"
+            "the base model has the answer of no unseen fact among its best candidates; raise reranker.top, train it "
+            "longer, or set reranker.use to false"
         )
     data = lightgbm.Dataset(
-        [part.columns for part in parts],
-        label=np.concatenate([part.right for part in parts]),
-        group=np.concatenate([part.sizes for part in parts]),
-        feature_name=_plain(parts[0].names),
+        [some.features for some in examples],
+        label=np.concatenate([some.right for some in examples]),
+        group=np.concatenate([some.sizes for some in examples]),
+        feature_name=plain_names(examples[0].names),
     )
     settings: dict[str, Any] = {
         "objective": "lambdarank",
         "num_leaves": config.leaves,
         "learning_rate": config.learning_rate,
         "min_data_in_leaf": config.leaf_candidates,
-        "feature_fraction": config.column_share,
+        "feature_fraction": config.feature_share,
         "lambdarank_truncation_level": 30,
         "max_bin": 127,
         "seed": seed,
@@ -172,18 +162,23 @@ def fit(
         "num_threads": threads,
         "verbosity": -1,
     }
-    callbacks = [] if hear is None else [lambda state: hear(state.iteration + 1)]
+    callbacks = [] if on_tree is None else [lambda state: on_tree(state.iteration + 1)]
     booster = lightgbm.train(settings, data, num_boost_round=config.trees, callbacks=callbacks)
     return Reranker(booster, config.top)
 
 
-def _of_another_version(path: Path, found: str, fitted_on: str) -> RunError:
-    remedy = "delete it, and `foretime train --resume` fits it anew"
-    return RunError(f"{path}: {found}: fitted by another version, on {fitted_on}; {remedy}")
-
-
-def _plain(names: Sequence[str]) -> list[str]:
+def plain_names(names: Sequence[str]) -> list[str]:
+    """Return the names of features as the trees have them, without blanks."""
     return [name.replace(" ", "_") for name in names]
+
+
+def _damaged(path: Path, error: object) -> RunError:
+    return RunError(f"{path}: damaged, it is no re-ranker: {error}")
+
+
+def _of_another_version(path: Path, found: str, fitted_on: str) -> RunError:
+    remedy = "delete it, and `foretime train --resume` fits it again"
+    return RunError(f"{path}: {found}: fitted by another version, on {fitted_on}; {remedy}")
 
 
 def distinct_questions(facts: Facts) -> tuple[Facts, NDArray[np.int64]]:
@@ -195,14 +190,14 @@ def distinct_questions(facts: Facts) -> tuple[Facts, NDArray[np.int64]]:
     return Facts(distinct[0], distinct[1], zeros, distinct[2], distinct[3]), answers
 
 
-def open_only(shortlist: Shortlist) -> Shortlist:
+def unknown_only(shortlist: Shortlist) -> Shortlist:
     """Return the shortlist without its known answers."""
     first = np.append(0, np.cumsum(shortlist.ranked))
     return Shortlist(first, shortlist.object[shortlist.is_ranked], shortlist.ranked)
 
 
 def is_answer(shortlist: Shortlist, answers: NDArray[np.int64], first_question: int) -> NDArray[np.int8]:
-    """Return which candidates are among the answers; the first question here has the number `first_question` there."""
+    """Return which candidates are among the answers, in which the first question has the number `first_question`."""
     width = int(max(answers[:, 1].max(initial=0), shortlist.object.max(initial=0))) + 1
     true = answers[:, 0] * width + answers[:, 1]
     return np.isin((shortlist.question + first_question) * width + shortlist.object, true).astype(np.int8)

@@ -5,11 +5,11 @@ graph.json          names and timeline
 facts.safetensors   the facts of the three splits as ids
 rules.parquet       the temporal rules that guide the model or that its evidence has paths of, if there are any
 trace.jsonl         one line for each epoch
-last.safetensors    weights, optimiser and progress: where `--resume` goes on
+last.safetensors    weights, optimiser and progress: from which `--resume` continues
 best.safetensors    the weights of the epoch with the best MRR on valid
-reranker.txt        the trees of the second stage, if there is one
-member-N/           the same model with another seed, if the model is the mean of several
-fold-N/             first stages that leave a part of train out, if the second stage is fitted on such
+reranker.txt        the trees of the re-ranker, if there is one
+member-N/           the same model with another seed, if the model is an ensemble
+fold-N/             a model that leaves a fold of train out, if the re-ranker is fitted out of fold
 report.json         the evaluation of the best weights, and the calibration
 made.json           the commit of the code that began it, if a benchmark did
 report-after-N.json the same after the N epochs that the run had before it was given more
@@ -34,7 +34,7 @@ from foretime.training.files import TrainingFiles
 
 SECONDS_BETWEEN_TRIES = 0.2
 EARLIER = "report-after-"
-"""How the reports are called that a run had before it was given more epochs."""
+"""How the names of reports begin that a run had before it was given more epochs."""
 
 
 class RunFolder(TrainingFiles):
@@ -66,7 +66,7 @@ class RunFolder(TrainingFiles):
         run = cls(path)
         if run.config_file.exists():
             raise RunError(
-                f"{run.path} already holds a run; go on with it by --resume {run.path}, or name another folder"
+                f"{run.path} already holds a run; resume it with --resume {run.path}, or name another folder"
             )
         for folder in (run.path, *run.path.parents):
             if folder.exists() and not folder.is_dir():
@@ -99,7 +99,7 @@ class RunFolder(TrainingFiles):
                 time.sleep(SECONDS_BETWEEN_TRIES)
                 return self._hold(stack, tries - 1)
             raise RunError(
-                f"{self.path}: another process trains in it; wait until it has finished, or stop it first"
+                f"{self.path}: another process is training in it; wait until it has finished, or stop it first"
             ) from None
         except (ImportError, OSError):  # Windows has no such locks, and neither have some network disks
             return None
@@ -114,7 +114,7 @@ class RunFolder(TrainingFiles):
         return sorted(epochs for epochs, report in found.items() if "test" in report)
 
     def fold(self, number: int) -> RunFolder:
-        """Return the folder of a first stage that leaves a part of train out."""
+        """Return the folder of a model that leaves a fold of train out."""
         return RunFolder(self.path / f"fold-{number}")
 
     def member(self, number: int) -> RunFolder:
@@ -139,11 +139,11 @@ class RunFolder(TrainingFiles):
             return _read_object(self.report_file)
         except FileNotFoundError:
             raise RunError(
-                f"{self.path}: the run is not finished; go on with foretime train --resume {self.path}"
+                f"{self.path}: the run is not finished; resume it with foretime train --resume {self.path}"
             ) from None
         except (OSError, ValueError) as error:
             raise RunError(
-                f"{self.report_file}: damaged report ({error}); make it anew with foretime train --resume {self.path}"
+                f"{self.report_file}: damaged report ({error}); write it again with foretime train --resume {self.path}"
             ) from None
 
     def write_report(self, report: dict[str, Any]) -> None:
@@ -164,7 +164,7 @@ def _epochs_in(file: Path) -> int:
     number = file.stem.removeprefix(EARLIER)
     if not (number.isascii() and number.isdecimal()):
         raise RunError(
-            f"{file}: no earlier report is called so; name it after the epochs that the run had then, as in "
+            f"{file}: not the name of an earlier report; name it after the epochs that the run had then, as in "
             f"{EARLIER}20.json, or move it elsewhere"
         )
     return int(number)

@@ -1,6 +1,6 @@
-"""The trainings of a run: of each member, for the first stage itself and, for the second stage, without parts of train.
+"""The jobs of a run, one training each: of every ensemble member and, for the re-ranker, of models without a fold.
 
-Each is a training of its own in a folder of its own, so they can be done one after the other or side by side.
+Each trains in a folder of its own, so jobs can be done one after the other or in parallel.
 """
 
 from __future__ import annotations
@@ -11,53 +11,49 @@ from typing import NamedTuple
 from foretime.config import Config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.rules.table import Rules
-from foretime.runs.ensemble import member_config
+from foretime.reranker.folds import facts_of_base_model, folds_left_out, folds_of
+from foretime.rules.rule import Rules
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import facts_of_base_model, parts_of, parts_trained_without
-from foretime.training.callbacks import Callback, OneOfSeveral
+from foretime.training.callbacks import Callback, NamedJob
 from foretime.training.checkpoint import read_progress
+from foretime.training.settings import evidence_penalties
 from foretime.training.trainer import Trainer
+
+SEEDS_APART = 1000
+"""How far the seeds of two members lie apart: runs whose seeds are neighbours have no member in common."""
 
 
 class Job(NamedTuple):
-    """One training: the part of train that it leaves out for the second stage, if it leaves any, and its member."""
+    """One training: the fold of train that it leaves out for the re-ranker, if any, and its ensemble member."""
 
-    part: int | None
+    fold: int | None
     member: int
 
     @property
     def name(self) -> str:
-        """What it is called beside others, from 1; the run's own training has no name."""
-        named = (("part", self.part), ("member", self.member or None))
+        """What it is called beside others, counted from 1; the run's own training has no name."""
+        named = (("fold", self.fold), ("member", self.member or None))
         return ", ".join(f"{word} {number + 1}" for word, number in named if number is not None)
 
     def folder(self, run: RunFolder) -> RunFolder:
         """Return the folder in which it trains."""
-        whole = run if self.part is None else run.fold(self.part)
+        whole = run if self.fold is None else run.fold(self.fold)
         return whole.member(self.member) if self.member else whole
 
 
 def jobs_of(config: Config) -> list[Job]:
-    """Return all trainings of a run, its own first."""
-    parts = (None, *range(parts_trained_without(config.reranker)))
-    return [Job(part, member) for part in parts for member in range(config.training.ensemble_size)]
-
-
-def facts_of(stage: Job, graph: Graph, config: Config) -> Facts:
-    """Return the facts that a stage trains on."""
-    if stage.part is None:
-        return facts_of_base_model(graph, config)
-    return graph.train.take(parts_of(graph, config) != stage.part)
+    """Return all jobs of a run, its own training first."""
+    folds = (None, *range(folds_left_out(config.reranker)))
+    return [Job(fold, member) for fold in folds for member in range(config.training.ensemble_size)]
 
 
 def jobs_left(run: RunFolder, config: Config) -> list[Job]:
-    """Return the trainings of a run that are still to be done: once its second stage is fitted, none without parts."""
+    """Return the jobs of a run that are still to be done: once its re-ranker is fitted, none without folds."""
     fitted = run.reranker_file.exists()
     return [
-        stage
-        for stage in jobs_of(config)
-        if not (fitted and stage.part is not None) and not _is_finished(stage.folder(run).last_file)
+        job
+        for job in jobs_of(config)
+        if not (fitted and job.fold is not None) and not _is_finished(job.folder(run).last_file)
     ]
 
 
@@ -65,22 +61,41 @@ def _is_finished(checkpoint: Path) -> bool:
     return checkpoint.exists() and read_progress(checkpoint).finished
 
 
+def member_config(config: Config, number: int) -> Config:
+    """Return the configuration of a member: the first has the run's own, the others another seed and no evidence."""
+    if number == 0:
+        return config
+    without = evidence_penalties(config)
+    return config.model_copy(
+        update={
+            "evidence": config.evidence.model_copy(update={"use": False}),
+            "penalties": {name: weight for name, weight in config.penalties.items() if name not in without},
+            "training": config.training.model_copy(update={"seed": config.training.seed + SEEDS_APART * number}),
+        }
+    )
+
+
 def train_job(
-    stage: Job, run: RunFolder, config: Config, graph: Graph, rules: Rules | None, callback: Callback
+    job: Job, run: RunFolder, config: Config, graph: Graph, rules: Rules | None, callback: Callback
 ) -> None:
-    """Train a stage to its end, or go on with it."""
-    folder = stage.folder(run)
+    """Train a job to its end, or resume it."""
+    folder = job.folder(run)
     folder.path.mkdir(parents=True, exist_ok=True)
-    facts = facts_of(stage, graph, config)
-    Trainer(folder, member_config(config, stage.member), graph, callback, facts, rules).fit()
+    Trainer(folder, member_config(config, job.member), graph, callback, _facts_of(job, graph, config), rules).fit()
+
+
+def _facts_of(job: Job, graph: Graph, config: Config) -> Facts:
+    if job.fold is None:
+        return facts_of_base_model(graph, config)
+    return graph.train.take(folds_of(graph, config) != job.fold)
 
 
 def train_in_sequence(run: RunFolder, config: Config, graph: Graph, callback: Callback) -> None:
-    """Train every stage of a run that is not trained yet."""
+    """Do every job of a run that is not done yet."""
     rules = run.rules(graph)
-    for stage in jobs_left(run, config):
-        if stage.part is not None:
-            callback.announce(f"first stage without part {stage.part + 1} of {config.reranker.folds}")
+    for job in jobs_left(run, config):
+        if job.fold is not None:
+            callback.announce(f"base model without fold {job.fold + 1} of {config.reranker.folds}")
         if config.training.ensemble_size > 1:
-            callback.announce(f"member {stage.member + 1} of {config.training.ensemble_size}")
-        train_job(stage, run, config, graph, rules, OneOfSeveral(callback, stage.name))
+            callback.announce(f"member {job.member + 1} of {config.training.ensemble_size}")
+        train_job(job, run, config, graph, rules, NamedJob(callback, job.name))

@@ -1,4 +1,4 @@
-"""Training: a run folder in, the best weights and an honest report out."""
+"""The life of a run: it is created, trained, resumed, continued with more epochs, and finished."""
 
 from __future__ import annotations
 
@@ -6,31 +6,19 @@ from pathlib import Path
 
 import torch
 
-from foretime.config import Config
+from foretime.config import Config, config_text, override
 from foretime.data.graph import Graph
-from foretime.errors import Interrupted
-from foretime.runs.continuing import continue_run
-from foretime.runs.finish import finish_run, is_finished, load_model
+from foretime.errors import ConfigError, Interrupted, RunError
+from foretime.files import write_text
+from foretime.reranker.folds import check_reranker
+from foretime.runs.finish import finish_run, is_finished
 from foretime.runs.folder import RunFolder
-from foretime.runs.jobs import jobs_left, train_in_sequence
+from foretime.runs.jobs import jobs_left, jobs_of, train_in_sequence
 from foretime.runs.parallel import train_in_parallel
-from foretime.runs.reranking import check_reranker
 from foretime.training.callbacks import Callback
+from foretime.training.checkpoint import Progress, read_progress, reopen_checkpoint
 from foretime.training.guidance import rules_for
-from foretime.training.settings import changed_config, complete_config
-
-__all__ = [
-    "Callback",
-    "Interrupted",
-    "RunFolder",
-    "changed_config",
-    "complete_config",
-    "continue_run",
-    "create_run",
-    "load_model",
-    "resume",
-    "train",
-]
+from foretime.training.settings import complete_config
 
 
 def train(
@@ -41,13 +29,16 @@ def train(
     with_test: bool = True,
     jobs: int = 1,
 ) -> RunFolder:
-    """Train the configured model on the data set in a new run folder, write its report, and return the run."""
+    """Train the configured model on the graph in a new run folder, write its report, and return the run."""
     run = create_run(graph, config, folder, callback)
     return resume(run.path, callback, with_test, jobs)
 
 
 def create_run(graph: Graph, config: Config, folder: Path | str, callback: Callback | None = None) -> RunFolder:
-    """Return a new run folder in which nothing is trained yet: `resume` does that."""
+    """Return a new run folder in which nothing is trained yet: `resume` does that.
+
+    Raise `RunError` if the folder holds a run already, and `ConfigError` if the configuration cannot be trained.
+    """
     complete = complete_config(config)
     RunFolder.check_free(folder)
     check_reranker(graph, complete)
@@ -56,10 +47,10 @@ def create_run(graph: Graph, config: Config, folder: Path | str, callback: Callb
 
 
 def resume(folder: Path | str, callback: Callback | None = None, with_test: bool = True, jobs: int = 1) -> RunFolder:
-    """Go on with a run where it was interrupted, whenever that was; a finished run gets the report that it lacks.
+    """Resume a run where it was interrupted, whenever that was; a finished run gets the report that it lacks.
 
-    `jobs` is how many of its trainings are done side by side, where it has several. One process at a time goes on with
-    a run: a second one gets a `RunError`.
+    `jobs` is how many of its trainings are done in parallel, where it has several. Only one process at a time may
+    resume a run: a second one gets a `RunError`.
     """
     run = RunFolder.open(folder)
     with run.held() as lock:
@@ -78,8 +69,46 @@ def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs:
         else:
             train_in_sequence(run, config, graph, callback)
         finish_run(run, config, graph, callback, with_test)
-    except Interrupted:  # maybe in the first stage of a part, which is no run of its own
-        raise Interrupted(f"stopped; go on with foretime train --resume {run.path}") from None
+    except Interrupted:  # maybe in the model of a fold, which is no run of its own
+        raise Interrupted(f"stopped; resume with foretime train --resume {run.path}") from None
     except KeyboardInterrupt as stop:
-        stop.add_note(f"go on with foretime train --resume {run.path}")
+        stop.add_note(f"resume with foretime train --resume {run.path}")
         raise
+
+
+def continue_run(folder: Path | str, epochs: int) -> RunFolder:
+    """Plan a run with more epochs than it has trained, or with other ones if it is unfinished; `resume` trains them.
+
+    The earlier report is kept, so that the new one says if test has been ranked before. Interrupted anywhere, the same
+    call does the rest.
+    """
+    run = RunFolder.open(folder)
+    with run.held():
+        config = override(run.config(), {"training.epochs": epochs})
+        if config.reranker.use:
+            raise ConfigError(
+                f"{run.path}: its re-ranker is fitted on its base model as it is; train a new run for more epochs"
+            )
+        files = (job.folder(run).last_file for job in jobs_of(config))
+        checkpoints = {file: read_progress(file) for file in files if file.exists()}
+        for file, progress in checkpoints.items():
+            _check_continuation(file, progress, run, epochs)
+        for file, progress in checkpoints.items():
+            if progress.finished:
+                reopen_checkpoint(file)
+        write_text(run.config_file, config_text(config))
+        if run.report_file.exists():  # comes last: with it, a checkpoint beyond the planned epochs is not trained on
+            done = min(progress.epochs_done for progress in checkpoints.values())
+            run.report_file.rename(run.earlier_report_file(done))
+    return run
+
+
+def _check_continuation(file: Path, progress: Progress, run: RunFolder, epochs: int) -> None:
+    done, planned = progress.epochs_done, run.config().training
+    if epochs <= done:
+        raise ConfigError(f"{run.path}: {done} epochs are trained already; name more than that")
+    if progress.finished and progress.evaluations_since_best >= planned.patience:
+        raise RunError(
+            f"{file.parent}: it stopped after epoch {done} because valid had not become better for {planned.patience} "
+            "evaluations; to continue beyond that, train a new run with a larger training.patience"
+        )

@@ -1,4 +1,4 @@
-"""A process that trains one stage of a run, and tells by lines of JSON how it goes on: `side_by_side` starts it."""
+"""A process that does one job of a run and reports its epochs as lines of JSON: `parallel` starts it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from foretime.runs.jobs import Job, train_job
 from foretime.training.callbacks import Callback
 
 
-class Telling(Callback):
-    """Tells every epoch by a line of JSON; stops when it is told to, or when nobody is there any more to listen."""
+class JsonLines(Callback):
+    """Reports every epoch as a line of JSON; stops at SIGTERM, or when its parent is gone."""
 
     def __init__(self, parent: int) -> None:
         self._stop = False
@@ -24,35 +24,35 @@ class Telling(Callback):
         signal.signal(signal.SIGTERM, self._on_signal)
 
     def epoch(self, record: dict[str, Any]) -> None:
-        """Tell it."""
-        _tell(record)
+        """Report it."""
+        _report(record)
 
     def stop_wanted(self) -> bool:
-        """Whether the time has come."""
-        return self._stop or os.getppid() != self._parent
+        """Whether to stop."""
+        return self._stop or (os.name == "posix" and os.getppid() != self._parent)
 
     def _on_signal(self, number: int, _frame: object) -> None:
         self._stop = True
 
 
-def _tell(content: dict[str, Any]) -> None:
+def _report(content: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(content) + "\n")
     sys.stdout.flush()
 
 
-def _work(folder: Path, stage: Job, threads: int, parent: int) -> int:
-    """Train one stage of a run, as a child of the process `parent`, and return the exit code."""
-    callback = Telling(parent)
+def _work(folder: Path, job: Job, threads: int, parent: int) -> int:
+    """Do one job of a run, as a child of the process `parent`, and return the exit code."""
+    callback = JsonLines(parent)
     try:
         run = RunFolder.open(folder)
         graph, config = run.graph(), run.config()
         training = config.training.model_copy(update={"threads": threads})
         config = config.model_copy(update={"training": training})
-        train_job(stage, run, config, graph, run.rules(graph), callback)
+        train_job(job, run, config, graph, run.rules(graph), callback)
     except Interrupted:
         return 130
     except ForetimeError as error:
-        _tell({"fault": str(error)})
+        _report({"fault": str(error)})
         return 2
     return 0
 

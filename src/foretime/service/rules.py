@@ -12,7 +12,7 @@ from foretime.errors import DataError
 from foretime.rules.files import to_dict
 from foretime.rules.grounding import Found, find_examples
 from foretime.rules.mining import temporal_settings
-from foretime.rules.rule import STATIC, RuleTable
+from foretime.rules.rule import STATIC, Rules
 from foretime.rules.text import measures_of, written
 from foretime.service.context import TheBackend, TheRun
 from foretime.service.models import Name, Open, Paged, RequestBody, ResponseBody
@@ -155,7 +155,7 @@ def groundings_page(run: ServedRun, row: int, asked: GroundingsIn) -> Groundings
     return GroundingsOut(rule=_rule(run, run.rules, row), groundings=shown, note=note)
 
 
-def _rule(run: ServedRun, table: RuleTable, row: int) -> RuleOut:
+def _rule(run: ServedRun, table: Rules, row: int) -> RuleOut:
     rule = table.rule(row)
     found = to_dict(written(rule, run.graph.predicates, measures_of(table, row)), rule.pattern or "static")
     return RuleOut.model_validate({"id": row, **{key: found[key] for key in RuleOut.model_fields.keys() - {"id"}}})

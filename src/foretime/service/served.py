@@ -21,7 +21,7 @@ from foretime.inference.explainer import Explainer
 from foretime.inference.predictor import Predictor
 from foretime.rules.grounding import EventIndex
 from foretime.rules.mining import facts_of
-from foretime.rules.rule import RuleTable
+from foretime.rules.rule import Rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.reranking import fits_on_valid
 from foretime.service.history import History
@@ -76,7 +76,7 @@ class ServedRun:
     predictor: Predictor
     explainer: Explainer
     history: History
-    rules: RuleTable | None
+    rules: Rules | None
     report: dict[str, Any] | None
     trace: list[dict[str, Any]]
     loaded: str

@@ -1,7 +1,8 @@
-"""Who is told how a training goes on: a terminal, TensorBoard, a notebook."""
+"""Callbacks that follow a training: a terminal, TensorBoard, a notebook."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from foretime.errors import ConfigError
 
 
 class Plan(NamedTuple):
-    """What lies before a training: epochs, steps and questions in each, and where it goes on."""
+    """What lies before a training: epochs, steps and questions in each, and where it starts or resumes."""
 
     epochs: int
     steps: int
@@ -20,10 +21,15 @@ class Plan(NamedTuple):
 
 
 class Callback:
-    """Hears of every step, epoch and stage of a training; a subclass does something with it."""
+    """Is called at every step, epoch and phase of a training; override what you need.
+
+    class Losses(ft.Callback):
+        def epoch(self, record):
+            print(record["epoch"], record.get("valid_mrr"))
+    """
 
     def begin(self, plan: Plan) -> None:
-        """Training starts, or goes on where it was interrupted."""
+        """Training starts, or resumes where it was interrupted."""
 
     def step(self, epoch: int, step: int, loss: float) -> None:
         """A step is done; the loss is a mean over the epoch so far."""
@@ -31,7 +37,7 @@ class Callback:
     def epoch(self, record: dict[str, Any]) -> None:
         """An epoch is done; the record is its line of the trace.
 
-        It has also, as `stage`, the name of the training it is of, empty for the run's own.
+        Its key `job` is the name of the training within the run, empty for the run's own.
         """
 
     def announce(self, text: str) -> None:
@@ -45,58 +51,44 @@ class Callback:
         return False
 
 
+def _call_each(name: str) -> Any:
+    def call(self: Callbacks, *values: Any) -> None:
+        for callback in self.callbacks:
+            getattr(callback, name)(*values)
+
+    call.__doc__ = f"Call `{name}` of each."
+    return call
+
+
 class Callbacks(Callback):
     """Several callbacks as one."""
 
-    def __init__(self, callbacks: list[Callback]) -> None:
-        self._callbacks = callbacks
+    def __init__(self, callbacks: Sequence[Callback]) -> None:
+        self.callbacks = callbacks
 
-    def begin(self, plan: Plan) -> None:
-        """Tell all."""
-        for callback in self._callbacks:
-            callback.begin(plan)
-
-    def step(self, epoch: int, step: int, loss: float) -> None:
-        """Tell all."""
-        for callback in self._callbacks:
-            callback.step(epoch, step, loss)
-
-    def epoch(self, record: dict[str, Any]) -> None:
-        """Tell all."""
-        for callback in self._callbacks:
-            callback.epoch(record)
-
-    def announce(self, text: str) -> None:
-        """Tell all."""
-        for callback in self._callbacks:
-            callback.announce(text)
-
-    def end(self) -> None:
-        """Tell all."""
-        for callback in self._callbacks:
-            callback.end()
+    begin, step, epoch, announce, end = map(_call_each, ("begin", "step", "epoch", "announce", "end"))
 
     def stop_wanted(self) -> bool:
         """Whether one of them wants to stop."""
-        return any(callback.stop_wanted() for callback in self._callbacks)
+        return any(callback.stop_wanted() for callback in self.callbacks)
 
 
-class OneOfSeveral(Callbacks):
-    """Hands everything on to a callback, and tells it of which training of a run an epoch is."""
+class NamedJob(Callbacks):
+    """Passes everything on to a callback, and adds to each epoch the name of the job that trained it."""
 
     def __init__(self, callback: Callback, name: str) -> None:
         super().__init__([callback])
         self._name = name
 
     def epoch(self, record: dict[str, Any]) -> None:
-        """Tell whose it is."""
-        super().epoch({**record, "stage": self._name})
+        """Add the name."""
+        self.callbacks[0].epoch({**record, "job": self._name})
 
 
 class TensorBoard(Callback):
     """Writes the trace as TensorBoard scalars (needs the extra `tensorboard`).
 
-    Only that of the run's own training: those of members and of parts have the same names and epochs.
+    Only that of the run's own training: those of other members and folds have the same names and epochs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -108,7 +100,7 @@ class TensorBoard(Callback):
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Write every number of the record."""
-        for name, value in ({} if record.get("stage") else record).items():
+        for name, value in ({} if record.get("job") else record).items():
             if name != "epoch" and isinstance(value, int | float):
                 self._writer.add_scalar(name, value, record["epoch"])
         self._writer.flush()

@@ -1,4 +1,4 @@
-"""Checkpoints: weights, optimiser and progress in one safetensors file, from which training goes on bit for bit."""
+"""Checkpoints: weights, optimiser and progress in one safetensors file, from which training resumes bit for bit."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from foretime.rules.table import Rules
 from foretime.training.callbacks import Callback
 
 RULES_OF_A_FILE = "the rules were read from a file, and what they were mined from is not known"
-"""What is told wherever such rules may have seen the facts that are asked about."""
+"""What is reported wherever such rules may have seen the facts that are asked about."""
 
 
 def rules_for(config: Config, graph: Graph, callback: Callback) -> Rules | None:

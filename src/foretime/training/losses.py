@@ -1,4 +1,4 @@
-"""Losses that compare the answer with a few wrong ones that are drawn, in place of all entities."""
+"""Losses that compare the answer with some sampled wrong ones instead of all entities."""
 
 from __future__ import annotations
 

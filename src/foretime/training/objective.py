@@ -17,7 +17,7 @@ DrawnLoss = Callable[[Model, Batch], Tensor]
 
 
 class Loss(NamedTuple):
-    """A loss to be minimised, (), and its parts by name for the trace, not weighted."""
+    """A loss to be minimised, (), and its summands by name for the trace, not weighted."""
 
     total: Tensor
     named: dict[str, Tensor]
@@ -62,16 +62,19 @@ def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1
 
 
 def loss_each(
-    parts: list[Component], batches: list[Batch], weights: dict[str, float], drawn: list[DrawnLoss | None] | None = None
+    components: list[Component],
+    batches: list[Batch],
+    weights: dict[str, float],
+    drawn: list[DrawnLoss | None] | None = None,
 ) -> Loss:
-    """Return Σ over the parts of weight · (loss + penalties), each part on its own batch (Eqs. 12–14).
+    """Return Σ over the components of weight · (loss + penalties), each on its own batch (Eqs. 12–14).
 
-    The loss of a part is the cross entropy among all entities, unless there is a loss for it against drawn ones.
+    The loss of a component is the cross entropy among all entities, unless it has one against drawn entities.
     """
     losses = []
-    for part, batch, own in zip(parts, batches, drawn or [None] * len(parts), strict=True):
-        prefix = f"{part.name}_" if part.name else ""
-        losses.append(_loss(part.model, batch, weights, part.weight, prefix, own))
+    for component, batch, own in zip(components, batches, drawn or [None] * len(components), strict=True):
+        prefix = f"{component.name}_" if component.name else ""
+        losses.append(_loss(component.model, batch, weights, component.weight, prefix, own))
     named = {name: value for loss in losses for name, value in loss.named.items()}
     return Loss(torch.stack([loss.total for loss in losses]).sum(), named)
 
@@ -100,11 +103,11 @@ def _loss(
     model: Model,
     batch: Batch,
     weights: dict[str, float],
-    part_weight: float = 1.0,
+    component_weight: float = 1.0,
     prefix: str = "",
     drawn: DrawnLoss | None = None,
 ) -> Loss:
-    weight = part_weight * batch.scale
+    weight = component_weight * batch.scale
     if drawn is None:
         total = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects, weight)
     else:

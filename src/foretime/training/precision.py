@@ -13,7 +13,7 @@ def products_in(precision: str) -> torch.autocast:
 
 
 def precision_warning(config: TrainingConfig) -> str | None:
-    """Return what to tell somebody who wants bfloat16 on a processor to which it is foreign, else nothing."""
+    """Return a warning if bfloat16 is configured on a processor without instructions for it, else nothing."""
     if config.precision == "single" or has_bfloat16():
         return None
     return (

@@ -1,4 +1,4 @@
-"""A configuration made whole: defaults of the model and of the machine written out, and what cannot be refused."""
+"""A configuration made complete: defaults of the model and of the machine written out, impossible ones refused."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def complete_config(config: Config) -> Config:
     if config.model.name == "rules" and not config.evidence.use:
         config = config.model_copy(update={"evidence": config.evidence.model_copy(update={"use": True})})
     penalties = config.penalties or default_penalties(config)
-    # a model of almost nothing tells the names of its penalties before a run is made
+    # a tiny model has the names of the penalties before a run is made
     names = penalty_names(build_model(config.model, Sizes(1, 2, 1), torch.Generator()))
     check_penalties(names | set(evidence_penalties(config)), penalties)
-    check_members(config)
+    check_ensemble(config)
     check_precision(config)
     loss, margin = loss_settings(config)
     check_candidates(config, loss)
@@ -63,8 +63,8 @@ def complete_config(config: Config) -> Config:
     )
 
 
-def check_members(config: Config) -> None:
-    """Raise `ConfigError` if the configured members cannot be."""
+def check_ensemble(config: Config) -> None:
+    """Raise `ConfigError` if the configured ensemble cannot be trained."""
     if config.training.ensemble_size == 1:
         return
     if config.model.name == "rules":

@@ -1,4 +1,4 @@
-"""The training loop: steps, epochs, valid, checkpoints; it goes on bit for bit where it was interrupted."""
+"""The training loop: steps, epochs, valid, checkpoints; it resumes bit for bit where it was interrupted."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from foretime.training.objective import DrawnLoss, Loss, loss_each, loss_joint
 from foretime.training.precision import products_in
 
 
-def sizes_of(graph: Graph, ends: int = 1) -> Sizes:
-    """Return what a model of the data set has to know."""
-    return Sizes(len(graph.entities), ends * 2 * len(graph.predicates), len(graph.timeline), ends)
+def sizes_of(graph: Graph, boundaries: int = 1) -> Sizes:
+    """Return what a model must know of the graph."""
+    return Sizes(len(graph.entities), boundaries * 2 * len(graph.predicates), len(graph.timeline), boundaries)
 
 
 def new_model(config: Config, graph: Graph, rules: Rules | None = None) -> Model:
     """Return the configured model with the initial weights of the configured seed, guided by rules if there are any."""
     generator = torch.Generator().manual_seed(config.training.seed)
-    apart = (
+    separate = (
         config.training.boundary_relations == "separate" and model_class(config.model).uses_time and graph.has_intervals
     )
-    model = build_model(config.model, sizes_of(graph, 2 if apart else 1), generator)
+    model = build_model(config.model, sizes_of(graph, 2 if separate else 1), generator)
     if wants_rules(config):
         model.take_rules(rules)
     if config.evidence.use:
         model = WithEvidence(model, grounds_of(graph, config.evidence, rules))
-    model.end_offset = 2 * len(graph.predicates) if apart else 0
+    model.end_offset = 2 * len(graph.predicates) if separate else 0
     return model
 
 
@@ -82,8 +82,8 @@ class Trainer:
         events = asked.events(self.model.end_offset)
         self._frequent = most_frequent(events.object, len(graph.entities), config.training.candidates // 2)
         each = config.training.softmax == "each"
-        self._parts = self.model.components() if each else [Component("", 1.0, self.model)]
-        self._pools = [QuestionPool(events, part.model.uses_time) for part in self._parts]
+        self._components = self.model.components() if each else [Component("", 1.0, self.model)]
+        self._pools = [QuestionPool(events, component.model.uses_time) for component in self._components]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
 
@@ -123,16 +123,16 @@ class Trainer:
             self._save_now_and_then()
 
     def _step(self, orders: list[np.ndarray[Any, Any]], step: int) -> Loss:
-        parts = self._learning_components()
+        components = self._learning_components()
         batches = [
             pool.batch(step_rows(order, step, self.steps), self.steps)
-            for part, pool, order in zip(self._parts, self._pools, orders, strict=True)
-            if part in parts
+            for component, pool, order in zip(self._components, self._pools, orders, strict=True)
+            if component in components
         ]
         with products_in(self.config.training.precision):
             if self.config.training.softmax == "each":
-                drawn = [self._drawn_loss(part, number, step) for number, part in enumerate(parts)]
-                loss = loss_each(parts, batches, self.config.penalties, drawn)
+                drawn = [self._drawn_loss(component, number, step) for number, component in enumerate(components)]
+                loss = loss_each(components, batches, self.config.penalties, drawn)
             else:
                 loss = loss_joint(self.model, batches[0], self.config.penalties)
         self.optimizer.zero_grad(set_to_none=True)
@@ -141,12 +141,12 @@ class Trainer:
         self.model.constrain_()
         return loss
 
-    def _drawn_loss(self, part: Component, number: int, step: int) -> DrawnLoss | None:
-        """Return the loss of a part against entities drawn by seed, epoch, step and part; nothing if against all."""
+    def _drawn_loss(self, component: Component, number: int, step: int) -> DrawnLoss | None:
+        """Return the loss of a component against entities drawn by seed, epoch, step and number; nothing for all."""
         training, (loss, margin) = self.config.training, loss_settings(self.config)
         entities = len(self.graph.entities)
         among_all = loss == "softmax" and not 0 < training.candidates < entities
-        if among_all or isinstance(part.model, EvidenceComponent):
+        if among_all or isinstance(component.model, EvidenceComponent):
             return None
         generator = np.random.default_rng([training.seed, self.progress.epoch, step, number])
         if loss == "softmax":
@@ -154,11 +154,11 @@ class Trainer:
         return SampledLoss(loss, margin, training.negatives, training.temperature, entities, generator)
 
     def _learning_components(self) -> list[Component]:
-        """Return the parts that learn in this epoch: the evidence has its own, smaller number of epochs."""
+        """Return the components that learn in this epoch: the evidence has its own, smaller number of epochs."""
         if self.progress.epoch <= self.config.evidence.epochs:
-            return self._parts
-        others = [part for part in self._parts if not isinstance(part.model, EvidenceComponent)]
-        return others or self._parts
+            return self._components
+        others = [component for component in self._components if not isinstance(component.model, EvidenceComponent)]
+        return others or self._components
 
     def _save_now_and_then(self) -> None:
         if time.monotonic() - self._saved_at > self.config.training.checkpoint_seconds:
@@ -193,7 +193,7 @@ class Trainer:
     def _evaluate(self) -> dict[str, float]:
         """Return what the trace says of valid, and keep the weights if they are the best so far.
 
-        Without a valid split nothing can be said, and the weights are kept.
+        Without a valid split there is nothing to rank, and the weights are kept.
         """
         if len(self.graph.valid) == 0:
             self._keep_weights(self.progress.best_mrr)
@@ -219,10 +219,10 @@ class Trainer:
 def load_weights(run: TrainingFiles, model: Model) -> Model:
     """Return the model with the best weights of a run, or with its last ones if valid has not been ranked yet."""
     if not run.best_file.exists() and not run.last_file.exists():
-        raise RunError(f"{run.path}: nothing is trained yet; go on with foretime train --resume {run.path}")
+        raise RunError(f"{run.path}: nothing is trained yet; resume it with foretime train --resume {run.path}")
     if not run.best_file.exists():
         _check_best(run, read_progress(run.last_file))
-    # looked for once more: a training that goes on may have written it meanwhile
+    # checked once more: a training that is still running may have written it meanwhile
     load_checkpoint(run.best_file if run.best_file.exists() else run.last_file, model)
     return model.eval()
 

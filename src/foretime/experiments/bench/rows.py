@@ -16,10 +16,10 @@ from foretime.experiments.bench.lists import NAME, VARIANT
 from foretime.experiments.bench.provenance import Provenance, commit_in
 from foretime.experiments.bench.shape import Status, fault_in
 from foretime.files import hold, write_text
+from foretime.reranker.folds import fitted_on
 from foretime.runs.fingerprint import config_hash, seedless_hash
 from foretime.runs.finish import is_finished, progress_of, training_seconds
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import fitted_on
 from foretime.training.guidance import wants_rules
 
 Row = dict[str, Any]

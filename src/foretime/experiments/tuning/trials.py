@@ -11,7 +11,6 @@ from foretime.data.graph import Graph
 from foretime.errors import Interrupted
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import check_reranker, facts_of_base_model
 from foretime.training.callbacks import Callback, Callbacks
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.guidance import rules_for, wants_rules

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from foretime.errors import QuestionError
 from foretime.inference.explanation.events import DatedEvent, SharedNeighbours
 from foretime.inference.explanation.rounding import units_of, written
-from foretime.reranker.features.words import FIRST_STAGE_SAYS, in_words, said_by_first_stage, value_in_words
+from foretime.reranker.features.words import BASE_MODEL, in_words, is_of_base_model, value_in_words
 
 EVIDENCE = "evidence"
 """The term of the score that reasons add up to."""

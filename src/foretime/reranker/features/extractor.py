@@ -1,7 +1,7 @@
-"""The columns of a candidate: what the first stage says of it, and what is known of it.
+"""The features of a candidate: what the base model says of it, and what the graph does.
 
-The first stage is fitted on facts that its embeddings have memorised, so it cannot know how far to trust them; what it
-says is therefore one opinion among others here, and the events themselves are counted beside it.
+The base model is fitted on facts that its embeddings have memorised, so it cannot know how far to trust them. Its score
+is therefore one feature among others, beside counts of the events themselves.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from foretime.models import Model, Queries
 from foretime.models.boundaries import end_queries
 from foretime.reranker.features.names import NameIndex, name_index
 from foretime.reranker.features.words import AT_THE_END, BELOW
-from foretime.reranker.quantising import tell_roughly
+from foretime.reranker.quantising import quantise
 
 if TYPE_CHECKING:
     from foretime.reranker.features.intervals import SpanIndex
 
 PROFILE_RUNS = 8
-Columns = NDArray[np.float32]
+Features = NDArray[np.float32]
+"""Features of candidates, (candidates, features)."""
 
 
 class Shortlist(NamedTuple):
     """The candidates of some questions one after the other: question k has those from `first[k]` to `first[k + 1]`.
 
-    `ranked` counts those of each question that stand in the order of the first stage; known answers come after them.
+    `ranked` counts those of each question that stand in the order of the base model; known answers come after them.
     """
 
     first: Ids
@@ -55,15 +56,15 @@ class Shortlist(NamedTuple):
 
     @property
     def is_ranked(self) -> NDArray[np.bool_]:
-        """Which candidates stand in the order of the first stage, (candidates,)."""
+        """Which candidates stand in the order of the base model, (candidates,)."""
         return self.place < self.ranked[self.question]
 
 
 @dataclass(frozen=True)
-class Describer:
-    """Describes candidates by the facts of a data set; `exact` keeps the counts as they are, for comparison only.
+class FeatureExtractor:
+    """Extracts the features of candidates; `exact` keeps the counts as they are, for comparison only.
 
-    A graph of intervals has `spans`: its candidates are described at both ends, and by how intervals lie.
+    A graph of intervals has `spans`: its candidates have features at both ends, and of how intervals lie.
     """
 
     grounds: Grounds
@@ -72,32 +73,29 @@ class Describer:
     exact: bool = False
 
     @classmethod
-    def of(cls, graph: Graph, model: Model, config: EvidenceConfig) -> Describer:
-        """Return the describer of a data set; a model with evidence shares its grounds."""
+    def of(cls, graph: Graph, model: Model, config: EvidenceConfig) -> FeatureExtractor:
+        """Return the extractor of a graph; it shares the index of a model with evidence."""
         grounds = model.evidence.grounds if isinstance(model, WithEvidence) else grounds_of(graph, config)
         facts = concatenate([graph.facts(split) for split in config.splits])
         names = name_index(graph.entities, facts, len(graph.predicates))
         return cls(grounds, names, _spans_of(graph, facts) if graph.has_intervals else None)
 
-    def profiles(self, questions: Facts, shortlist: Shortlist) -> Columns:
-        """Return what is known of each candidate, (candidates, columns)."""
+    def extract(self, terms: dict[str, Tensor], questions: Facts, shortlist: Shortlist) -> tuple[list[str], Features]:
+        """Return the names of all features, and their values; `terms` are those of `score_each_term`."""
+        names, of_base_model = term_features(terms, shortlist)
+        of_graph = self.graph_features(questions, shortlist)
+        return names + graph_feature_names(self.spans is not None), np.hstack([of_base_model, of_graph])
+
+    def graph_features(self, questions: Facts, shortlist: Shortlist) -> Features:
+        """Return what the graph says of each candidate, under `graph_feature_names`."""
         start, end = questions.known_ends()
         at_start = self._profile(questions, start, shortlist)
         if self.spans is None:
             return at_start
         at_end = self._profile(questions, end, shortlist)
-        return np.hstack([at_start, at_end, self._lie(self.spans, questions, shortlist)])
+        return np.hstack([at_start, at_end, self._intervals(self.spans, questions, shortlist)])
 
-    def profile_names(self) -> list[str]:
-        """Return the names of the columns of `profiles`."""
-        from foretime.reranker.features import intervals as spans
-        from foretime.reranker.features import profile
-
-        if self.spans is None:
-            return list(profile.COLUMNS)
-        return [*profile.COLUMNS, *(f"{name}{AT_THE_END}" for name in profile.COLUMNS), *spans.COLUMNS]
-
-    def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Columns:
+    def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
         from foretime.reranker.features.profile import COLUMNS, profile_all
 
         out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
@@ -107,10 +105,10 @@ class Describer:
             shortlist.first, shortlist.object, out, PROFILE_RUNS,
         )  # fmt: skip
         if not self.exact:
-            tell_roughly(COLUMNS, out)
+            quantise(COLUMNS, out)
         return out
 
-    def _lie(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Columns:
+    def _intervals(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Features:
         from foretime.reranker.features.intervals import COLUMNS, STEPS, span_all
 
         out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
@@ -119,14 +117,22 @@ class Describer:
         runs = min(PROFILE_RUNS, len(questions))
         span_all(spans, past_only, STEPS, *asked, shortlist.first, shortlist.object, out, runs)
         if not self.exact:
-            tell_roughly(COLUMNS, out)
+            quantise(COLUMNS, out)
         return out
 
 
+def graph_feature_names(intervals: bool) -> list[str]:
+    """Return the names of what the graph says of a candidate, the last of its features."""
+    from foretime.reranker.features import intervals as spans
+    from foretime.reranker.features import profile
+
+    if not intervals:
+        return list(profile.COLUMNS)
+    return [*profile.COLUMNS, *(f"{name}{AT_THE_END}" for name in profile.COLUMNS), *spans.COLUMNS]
+
+
 def _spans_of(graph: Graph, facts: Facts) -> SpanIndex:
-    from foretime.reranker.features.intervals import (
-        span_index,  # numba is slow to load, and most graphs have no intervals
-    )
+    from foretime.reranker.features.intervals import span_index  # numba is slow to load
 
     return span_index(facts, len(graph.entities), len(graph.predicates))
 
@@ -173,22 +179,22 @@ def shortlist_of(scores: Tensor, questions: Facts, known: AnswerIndex, top: int)
     return Shortlist(first, objects, ranked)
 
 
-def term_columns(terms: dict[str, Tensor], shortlist: Shortlist) -> tuple[list[str], Columns]:
-    """Return what the first stage says of each candidate, (candidates, columns), and the names of the columns.
+def term_features(terms: dict[str, Tensor], shortlist: Shortlist) -> tuple[list[str], Features]:
+    """Return the names and the values of what the base model says of each candidate.
 
     Of each term and of the whole: the score and how far it is below the best of the shortlist; of the whole also its
-    logarithmic probability and the position.
+    log-probability and the position.
     """
     question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
     total = torch.stack(list(terms.values())).sum(0)
-    names, columns = ["log_probability"], [torch.log_softmax(total, 1)[question, object_].numpy()]
+    names, values = ["log_probability"], [torch.log_softmax(total, 1)[question, object_].numpy()]
     ranked = shortlist.is_ranked
     for name, scores in {"score": total, **terms}.items():
         chosen = scores[question, object_].numpy()
         best = np.full(len(shortlist.ranked), -np.inf, dtype=np.float32)
         np.maximum.at(best, shortlist.question[ranked], chosen[ranked])
         names += [name, f"{name}{BELOW}"]
-        columns += [chosen, best[shortlist.question] - chosen]
+        values += [chosen, best[shortlist.question] - chosen]
     names.append("position")
-    columns.append(shortlist.place.astype(np.float32))
-    return names, np.stack(columns, axis=1)
+    values.append(shortlist.place.astype(np.float32))
+    return names, np.stack(values, axis=1)

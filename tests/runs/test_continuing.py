@@ -10,9 +10,8 @@ from foretime.cli import app
 from foretime.config import Config, override
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, Interrupted, RunError
-from foretime.runs.continuing import continue_run
 from foretime.runs.folder import RunFolder
-from foretime.runs.life import create_run, resume, train
+from foretime.runs.life import continue_run, create_run, resume, train
 from foretime.training.checkpoint import read_progress
 from interruptions import StopAfter, bytes_of
 
@@ -22,7 +21,7 @@ def planned(config: Config, epochs: int, **changes: object) -> Config:
 
 
 @pytest.mark.parametrize("changes", [{}, {"training.optimizer": "adam"}, {"training.ensemble_size": 2}])
-def test_a_finished_run_goes_on_to_the_weights_of_one_that_was_planned_longer(
+def test_a_finished_run_continues_to_the_weights_of_one_that_was_planned_longer(
     small_graph: Graph, small_config: Config, tmp_path: Path, changes: dict[str, object]
 ):
     whole = train(small_graph, planned(small_config, 6, **changes), tmp_path / "whole")
@@ -50,7 +49,7 @@ def test_the_report_says_that_test_was_ranked_before(small_graph: Graph, small_c
     )
 
 
-def test_a_run_that_never_ranked_test_has_nothing_to_tell(small_graph: Graph, small_config: Config, tmp_path: Path):
+def test_a_run_that_never_ranked_test_has_nothing_to_report(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = train(small_graph, planned(small_config, 2), tmp_path / "run", with_test=False)
     resume(continue_run(run.path, 4).path)
     assert run.report()["test_note"] == "test was ranked once, by this final configuration"
@@ -101,11 +100,11 @@ def test_what_cannot_be_given_more_epochs_says_why(small_graph: Graph, small_con
         continue_run(tmp_path / "nothing", 5)
 
 
-def test_a_run_with_a_second_stage_is_refused_and_left_alone(small_graph: Graph, small_config: Config, tmp_path: Path):
+def test_a_run_with_a_re_ranker_is_refused_and_left_alone(small_graph: Graph, small_config: Config, tmp_path: Path):
     settings = {"reranker.use": True, "evidence.use": True}
     run = create_run(small_graph, planned(small_config, 2, **settings), tmp_path / "run")
     before = run.config()
-    with pytest.raises(ConfigError, match=r"it has a second stage, .* more epochs want a new run"):
+    with pytest.raises(ConfigError, match=r"its re-ranker is fitted .* train a new run for more epochs"):
         continue_run(run.path, 4)
     assert run.config() == before
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from staged_runs import Staged, interval_graph
+from reranked_runs import Reranked, interval_graph
 
 from foretime.cli import tables
 from foretime.config import Config, override
@@ -16,8 +16,8 @@ from foretime.runs.life import train
 
 
 @pytest.fixture(scope="module")
-def explainer(staged: dict[str, Staged]) -> Explainer:
-    return Explainer.open(staged["fold"].run)
+def explainer(reranked: dict[str, Reranked]) -> Explainer:
+    return Explainer.open(reranked["fold"].run)
 
 
 def facts_of(explainer: Explainer, count: int = 4) -> list[dict[str, str]]:
@@ -83,9 +83,9 @@ def test_differences_of_two_answers_on_the_shortlist_add_up_to_that_of_their_sco
 
 
 @pytest.fixture(scope="module", params=[False, True])
-def spans(request, staged_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Explainer:
+def spans(request, reranked_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Explainer:
     folder = tmp_path_factory.mktemp("spans")
-    config = override(staged_config, {"reranker.fit": "fold", "evidence.past_only": request.param})
+    config = override(reranked_config, {"reranker.fit": "fold", "evidence.past_only": request.param})
     train(interval_graph(folder / "lands.tsv"), config, folder / "run")
     return Explainer.open(folder / "run")
 
@@ -127,7 +127,7 @@ def test_what_the_reranker_does_not_order_is_explained_by_terms_alone(explainer:
 
 
 def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkeypatch: pytest.MonkeyPatch):
-    stages = explainer.predictor.scorer.stages
+    stages = explainer.predictor.scorer.reranked
     right = type(stages).score
     question = Question(**{**facts_of(explainer)[0], "object": None})
     answer = explainer.predictor.predict_many([question], top=1)[0][0]
@@ -138,15 +138,15 @@ def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkey
 
 
 def test_tables_show_the_first_stage_and_the_kinds_of_evidence(
-    staged: dict[str, Staged], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    reranked: dict[str, Reranked], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(tables.console, "width", 120)
-    report = evaluations_in(staged["fold"].run.report())
-    tables.print_evaluations(report)
+    report = reranked["fold"].run.report()
+    tables.print_reports({split: report[split] for split in ("valid", "test")})
     lines = capsys.readouterr().out.splitlines()
     for split in ("valid", "test"):
-        row = next(line for line in lines if split in line and "base model" in line)
-        assert f"{report[split].base_model.all.mrr:.4f}" in row
+        row = next(line for line in lines if f"{split}, base model" in line)
+        assert f"{report[split]['base_model']['all']['mrr']:.4f}" in row
     tables.print_details(report["test"], 1)
     lines = capsys.readouterr().out.splitlines()
     asked = {name: kind for name, kind in report["test"].kinds.items() if kind.questions}

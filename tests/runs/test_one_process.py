@@ -16,15 +16,14 @@ from foretime.config import Config, override
 from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.inference.predictor import Predictor
-from foretime.runs.continuing import continue_run
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import Job
-from foretime.runs.life import create_run, resume
+from foretime.runs.life import continue_run, create_run, resume
 from foretime.runs.parallel import Worker
 from interruptions import StopAfter
 
 ENDLESS = {"training.epochs": 100_000, "training.patience": 100_000, "training.valid_every": 1}
-HELD = r": another process trains in it; wait until it has finished, or stop it first$"
+HELD = r": another process is training in it; wait until it has finished, or stop it first$"
 
 
 def test_a_second_process_is_refused_while_one_trains(small_graph: Graph, small_config: Config, tmp_path: Path):

@@ -1,4 +1,4 @@
-"""The reranker as trees: fitted the same way twice, saved and loaded, and refused when damaged."""
+"""The re-ranker as trees: fitted the same way twice, saved and loaded, and refused when damaged."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ CONFIG = RerankerConfig(use=True, top=7, trees=10, leaves=4, leaf_candidates=3)
 
 def some_examples(questions: int = 40, seed: int = 0) -> Examples:
     draw = np.random.default_rng(seed)
-    columns = draw.normal(size=(questions * 5, 4)).astype(np.float32)
+    features = draw.normal(size=(questions * 5, 4)).astype(np.float32)
     right = np.zeros((questions, 5), dtype=np.int8)
-    right[np.arange(questions), columns[:, 1].reshape(questions, 5).argmax(1)] = 1
+    right[np.arange(questions), features[:, 1].reshape(questions, 5).argmax(1)] = 1
     names = ["score", "pair now", "score below the best", "events at the end"]
-    return Examples(names, columns, right.ravel(), np.full(questions, 5))
+    return Examples(names, features, right.ravel(), np.full(questions, 5))
 
 
 def test_fitting_twice_gives_the_same_trees():
@@ -26,35 +26,35 @@ def test_fitting_twice_gives_the_same_trees():
     assert len(texts) == 2
 
 
-def test_the_column_that_tells_the_answer_is_found():
+def test_the_feature_that_reveals_the_answer_is_found():
     examples = some_examples()
-    scores = fit([examples], CONFIG, 0, 1).score(examples.columns).reshape(40, 5)
+    scores = fit([examples], CONFIG, 0, 1).score(examples.features).reshape(40, 5)
     assert (scores.argmax(1) == examples.right.reshape(40, 5).argmax(1)).mean() > 0.9
 
 
 def test_contributions_add_up_to_the_score():
     examples = some_examples()
     reranker = fit([examples], CONFIG, 0, 1)
-    found = reranker.contributions(examples.columns)
+    found = reranker.contributions(examples.features)
     assert found.shape == (200, 5)
-    np.testing.assert_allclose(found.sum(1), reranker.score(examples.columns), atol=1e-9)
+    np.testing.assert_allclose(found.sum(1), reranker.score(examples.features), atol=1e-9)
 
 
 def test_a_saved_reranker_scores_the_same(tmp_path: Path):
-    reranker, columns = fit([some_examples()], CONFIG, 0, 1), some_examples(seed=1).columns
+    reranker, features = fit([some_examples()], CONFIG, 0, 1), some_examples(seed=1).features
     reranker.save(tmp_path / "reranker.txt")
     loaded = Reranker.load(tmp_path / "reranker.txt")
     assert loaded.top == 7
-    np.testing.assert_array_equal(loaded.score(columns), reranker.score(columns))
+    np.testing.assert_array_equal(loaded.score(features), reranker.score(features))
     loaded.save(tmp_path / "again.txt")
     assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "reranker.txt").read_bytes()
 
 
 GARBAGE = {
-    "no trees": b"foretime reranker 2, top 5\n",
+    "no trees": b"foretime reranker 3, top 5\n",
     "no text": b"\xff\xfe\x00\x81",
-    "words": b"foretime reranker 2, top 5\nonce upon a time\n",
-    "words with the right end": b"foretime reranker 2, top 5\nonce upon a time\n\npandas_categorical:null\n",
+    "words": b"foretime reranker 3, top 5\nonce upon a time\n",
+    "words with the right end": b"foretime reranker 3, top 5\nonce upon a time\n\npandas_categorical:null\n",
 }
 
 
@@ -62,11 +62,14 @@ GARBAGE = {
 def test_garbage_is_refused(tmp_path: Path, case: str):
     path = tmp_path / "reranker.txt"
     path.write_bytes(GARBAGE[case])
-    with pytest.raises(RunError, match=r"reranker\.txt: damaged, it is no reranker"):
+    with pytest.raises(RunError, match=r"reranker\.txt: damaged, it is no re-ranker"):
         Reranker.load(path)
 
 
-@pytest.mark.parametrize("head", [b"", b"top=100\ntree\n", b"foretime reranker 3, top 5\n", b"tree\nversion=v4\n"])
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"top=100\ntree\n", b"foretime combiner 2, top 5\n", b"foretime reranker 4, top 5\n", b"tree\nversion=v4\n"],
+)
 def test_the_reranker_of_another_version_is_refused_with_a_remedy(tmp_path: Path, head: bytes):
     path = tmp_path / "reranker.txt"
     path.write_bytes(head + b"\n\npandas_categorical:null\n")
@@ -74,15 +77,15 @@ def test_the_reranker_of_another_version_is_refused_with_a_remedy(tmp_path: Path
         Reranker.load(path)
 
 
-def test_a_reranker_of_other_columns_is_refused_with_a_remedy(tmp_path: Path):
+def test_a_reranker_of_other_features_is_refused_with_a_remedy(tmp_path: Path):
     path, names = tmp_path / "reranker.txt", some_examples().names
     fit([some_examples()], CONFIG, 0, 1).save(path)
     assert Reranker.load(path, names[1:]).top == 7
     with pytest.raises(
-        RunError, match=r"lacks the column one_more: fitted by another version.* delete it, and `foreti"
+        RunError, match=r"lacks the feature one_more: fitted by another version.* delete it, and `foreti"
     ):
         Reranker.load(path, [*names[1:], "one more"])
-    with pytest.raises(RunError, match="has columns that candidates no longer have: fitted by another version"):
+    with pytest.raises(RunError, match="has features that candidates no longer have: fitted by another version"):
         Reranker.load(path, names[:-1])
 
 
@@ -92,15 +95,15 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float):
     fit([some_examples()], CONFIG, 0, 1).save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(RunError, match=r"reranker\.txt: damaged, it is no reranker: its end is missing"):
+    with pytest.raises(RunError, match=r"reranker\.txt: damaged, it is no re-ranker: its end is missing"):
         Reranker.load(path)
 
 
-def test_parts_are_joined_one_after_the_other():
+def test_examples_are_joined_one_after_the_other():
     parts = [some_examples(3), some_examples(2, seed=1)]
     joined = join(parts)
     assert joined.sizes.tolist() == [5] * 5
-    np.testing.assert_array_equal(joined.columns, np.concatenate([part.columns for part in parts]))
+    np.testing.assert_array_equal(joined.features, np.concatenate([part.features for part in parts]))
     assert joined.right.tolist() == [*parts[0].right, *parts[1].right]
     assert fit(parts, CONFIG, 0, 1).booster.model_to_string() == fit([joined], CONFIG, 0, 1).booster.model_to_string()
 

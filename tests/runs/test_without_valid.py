@@ -29,13 +29,13 @@ def config(small_config: Config) -> Config:
 class Hearing(Callback):
     def __init__(self) -> None:
         self.plans: list[Plan] = []
-        self.stages: list[str] = []
+        self.announced: list[str] = []
 
     def begin(self, plan: Plan) -> None:
         self.plans.append(plan)
 
     def announce(self, text: str) -> None:
-        self.stages.append(text)
+        self.announced.append(text)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_resumed_training_knows_no_figure_of_valid(graph: Graph, config: Confi
     assert run.best_file.exists()
     resume(run.path, heard)
     assert [plan.best_mrr for plan in heard.plans] == [None]
-    assert "ranking valid" not in heard.stages
+    assert "ranking valid" not in heard.announced
     assert bytes_of(run.path) == bytes_of(whole.path)
 
 

@@ -118,16 +118,16 @@ def test_a_finished_run_can_be_resumed_without_harm(small_run: Path, tmp_path: P
 
 @pytest.fixture
 def ranked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The splits that a conclusion ranks."""
-    from foretime.runs import finish as conclusion
+    """The splits that finishing a run ranks."""
+    from foretime.runs import finish
 
-    splits, evaluate_split = [], conclusion.evaluate_split
+    splits, evaluate_split = [], finish.evaluate_split
 
     def note(model: object, graph: object, split: str, *rest: object) -> object:
         splits.append(split)
         return evaluate_split(model, graph, split, *rest)
 
-    monkeypatch.setattr(conclusion, "evaluate_split", note)
+    monkeypatch.setattr(finish, "evaluate_split", note)
     return splits
 
 
@@ -157,7 +157,7 @@ def test_a_damaged_report_is_made_anew(small_run: Path, tmp_path: Path, content:
 
 
 def test_a_folder_that_holds_a_run_is_not_overwritten(small_run: Path, small_graph: Graph, small_config: Config):
-    with pytest.raises(RunError, match=r"already holds a run; go on with it by --resume"):
+    with pytest.raises(RunError, match=r"already holds a run; resume it with --resume"):
         train(small_graph, small_config, small_run)
 
 

@@ -1,4 +1,4 @@
-"""Small runs with two stages, one for each way of fitting the second, with a record of what each stage was shown."""
+"""Small runs with a re-ranker, one for each way of fitting it, with a record of what each model was shown."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +10,7 @@ import pytest
 from foretime.config import Config, RerankerConfig
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
-from foretime.runs import jobs as stages
-from foretime.runs import reranking as second_stage
+from foretime.runs import jobs, reranking
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import train
 
@@ -24,32 +23,32 @@ def rows_of(facts: Facts) -> list[Row]:
 
 
 @dataclass
-class Staged:
-    """A trained run: what each first stage has trained on, and what examples were made of: (asked, known) each."""
+class Reranked:
+    """A trained run: what each base model has trained on, and what examples were made of: (unseen, seen) each."""
 
     run: RunFolder
     trained: list[set[Row]] = field(default_factory=list)
     asked: list[tuple[set[Row], set[Row]]] = field(default_factory=list)
 
 
-def train_watched(graph: Graph, config: Config, folder: Path) -> Staged:
-    staged = Staged(RunFolder(folder / "run"))
+def train_watched(graph: Graph, config: Config, folder: Path) -> Reranked:
+    found = Reranked(RunFolder(folder / "run"))
 
-    class Watched(stages.Trainer):
+    class Watched(jobs.Trainer):
         def __init__(self, run, config, graph, callback, facts=None, rules=None):
-            staged.trained.append(set(rows_of(facts)))
+            found.trained.append(set(rows_of(facts)))
             super().__init__(run, config, graph, callback, facts, rules)
 
-    def watched(model, describer, graph, config, facts, seen):
-        staged.asked.append((set(rows_of(facts)), set(rows_of(seen))))
-        return examples(model, describer, graph, config, facts, seen)
+    def watched(model, extractor, graph, config, facts, seen):
+        found.asked.append((set(rows_of(facts)), set(rows_of(seen))))
+        return examples(model, extractor, graph, config, facts, seen)
 
-    examples = second_stage._examples
+    examples = reranking._examples
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stages, "Trainer", Watched)
-        patch.setattr(second_stage, "_examples", watched)
-        train(graph, config, staged.run.path)
-    return staged
+        patch.setattr(jobs, "Trainer", Watched)
+        patch.setattr(reranking, "_examples", watched)
+        train(graph, config, found.run.path)
+    return found
 
 
 def interval_graph(path: Path) -> Graph:

@@ -66,24 +66,24 @@ class Hearing(Callback):
 
 def test_every_training_of_a_run_has_a_name_and_a_folder(config: Config, tmp_path: Path):
     run = RunFolder(tmp_path)
-    assert [stage.name for stage in jobs_of(config)] == ["", "member 2", "part 1", "part 1, member 2"]
-    assert [stage.folder(run).path for stage in jobs_of(config)] == [tmp_path / folder for folder in FOLDERS]
+    assert [job.name for job in jobs_of(config)] == ["", "member 2", "fold 1", "fold 1, member 2"]
+    assert [job.folder(run).path for job in jobs_of(config)] == [tmp_path / folder for folder in FOLDERS]
     assert jobs_of(override(config, {"reranker.use": False, "training.ensemble_size": 1})) == [Job(None, 0)]
-    several = {"reranker.fit": "out-of-fold", "reranker.parts": 2, "training.ensemble_size": 1}
-    assert [stage.part for stage in jobs_of(override(config, several))] == [None, 0, 1]
+    several = {"reranker.fit": "out-of-fold", "reranker.fitted_folds": 2, "training.ensemble_size": 1}
+    assert [job.fold for job in jobs_of(override(config, several))] == [None, 0, 1]
 
 
-def test_side_by_side_is_one_by_one(small_graph: Graph, config: Config, one_by_one: RunFolder, tmp_path: Path):
+def test_parallel_jobs_end_as_in_sequence(small_graph: Graph, config: Config, one_by_one: RunFolder, tmp_path: Path):
     heard = Hearing()
     run = train(small_graph, config, tmp_path / "run", heard, jobs=3)
     assert_same(run, one_by_one)
-    assert {(record["stage"], record["epoch"]) for record in heard.records} == {
-        (stage.name, epoch) for stage in jobs_of(config) for epoch in (1, 2)
+    assert {(record["job"], record["epoch"]) for record in heard.records} == {
+        (job.name, epoch) for job in jobs_of(config) for epoch in (1, 2)
     }
     assert heard.ended == 1
 
 
-def test_stopping_side_by_side_changes_nothing(
+def test_stopping_in_parallel_changes_nothing(
     small_graph: Graph, config: Config, one_by_one: RunFolder, tmp_path: Path
 ):
     run, said = create_run(small_graph, config, tmp_path / "run"), []
@@ -92,11 +92,11 @@ def test_stopping_side_by_side_changes_nothing(
             resume(run.path, StopAfter(2 + 20 * len(said)), jobs=2)
         except Interrupted as stop:
             said.append(str(stop))
-    assert set(said) == {f"stopped; go on with foretime train --resume {run.path}"}
+    assert set(said) == {f"stopped; resume with foretime train --resume {run.path}"}
     assert_same(run, one_by_one)
 
 
-def test_what_was_begun_one_by_one_goes_on_side_by_side(
+def test_what_was_begun_one_by_one_continues_in_parallel(
     small_graph: Graph, config: Config, one_by_one: RunFolder, tmp_path: Path
 ):
     run = create_run(small_graph, config, tmp_path / "run")
@@ -106,10 +106,10 @@ def test_what_was_begun_one_by_one_goes_on_side_by_side(
     assert_same(resume(run.path, jobs=2), one_by_one)
 
 
-def test_a_training_that_fails_is_told_by_its_name(small_graph: Graph, config: Config, tmp_path: Path):
+def test_a_training_that_fails_is_reported_by_its_name(small_graph: Graph, config: Config, tmp_path: Path):
     wild = override(config, {"training.learning_rate": 1e30, "reranker.use": False, "training.optimizer": "adam"})
     run = create_run(small_graph, wild, tmp_path / "run")
-    with pytest.raises(ForetimeError, match=r"^(the first stage|member 2): the loss is no longer a number"):
+    with pytest.raises(ForetimeError, match=r"^(the base model|member 2): the loss is no longer a number"):
         resume(run.path, jobs=2)
     assert workers(run) == []
 
@@ -124,11 +124,11 @@ def test_threads_are_shared_and_do_not_depend_on_what_is_left(config: Config):
 def test_one_training_that_is_left_needs_no_process(small_graph: Graph, config: Config, tmp_path: Path):
     one, heard = override(config, {"reranker.use": False, "training.ensemble_size": 1}), Hearing()
     train(small_graph, one, tmp_path / "run", heard, jobs=4)
-    assert [(record["stage"], record["epoch"]) for record in heard.records] == [("", 1), ("", 2)]
+    assert [(record["job"], record["epoch"]) for record in heard.records] == [("", 1), ("", 2)]
     assert heard.steps > 2
 
 
-def test_a_second_stage_that_is_fitted_needs_no_parts(one_by_one: RunFolder, tmp_path: Path):
+def test_a_re_ranker_that_is_fitted_needs_no_folds(one_by_one: RunFolder, tmp_path: Path):
     run = RunFolder(shutil.copytree(one_by_one.path, tmp_path / "run"))
     shutil.rmtree(run.fold(0).path)
     run.report_file.unlink()
@@ -160,7 +160,7 @@ in_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="lo
 
 
 @in_proc
-def test_a_training_that_is_killed_is_told(small_graph: Graph, config: Config, tmp_path: Path):
+def test_a_training_that_is_killed_is_reported(small_graph: Graph, config: Config, tmp_path: Path):
     run = create_run(small_graph, override(config, {"training.epochs": 200}), tmp_path / "run")
     with pytest.raises(RunError, match=rf"was killed by signal 9, .* --resume {run.path}, with fewer --jobs"):
         resume(run.path, Killing(run), jobs=2)
@@ -187,7 +187,7 @@ def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
     assert read_progress(endless.last_file).step > 0
     assert heard.get(timeout=10) == (worker, None)
     worker.check_end((130,))
-    with pytest.raises(RunError, match=r"the training of the first stage ended with exit code 130"):
+    with pytest.raises(RunError, match=r"the training of the base model ended with exit code 130"):
         worker.check_end((0,))
 
 
@@ -209,13 +209,13 @@ def test_what_others_print_is_handed_on(endless: RunFolder, monkeypatch, capsys)
     monkeypatch.setattr(subprocess, "Popen", lambda words, **more: start([words[0], "-c", program], **more))
     heard: queue.Queue = queue.Queue()
     worker = Worker(endless, Job(0, 1), 1, heard)
-    assert heard.get(timeout=30) == (worker, {"epoch": 1, "stage": "part 1, member 2"})
+    assert heard.get(timeout=30) == (worker, {"epoch": 1, "job": "fold 1, member 2"})
     assert heard.get(timeout=30) == (worker, None)
     assert capsys.readouterr().err == "hello\n5\n\ufffd\n"
 
 
 def workers(run: RunFolder) -> list[int]:
-    """The processes that train stages of a run."""
+    """The processes that do jobs of a run."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -41,9 +41,7 @@ def test_a_line_that_is_none_of_a_trace_is_named(tmp_path: Path, line: bytes):
     run = RunFolder(tmp_path)
     for content, number in ((line + b"\n", 1), (GOOD.encode() + line + b"\n" + GOOD.encode(), 2)):
         run.trace_file.write_bytes(content)
-        with pytest.raises(
-            RunError, match=rf"trace\.jsonl:{number}: not a line of a trace; mend the line or remove it"
-        ):
+        with pytest.raises(RunError, match=rf"trace\.jsonl:{number}: not a line of a trace; fix the line or remove it"):
             run.trace()
 
 
@@ -78,7 +76,7 @@ def test_training_does_not_go_on_with_a_damaged_trace(small_graph: Graph, small_
 @pytest.mark.parametrize("name", ["x", "", "1.5", "-2", "²"])
 def test_an_earlier_report_with_a_wrong_name_is_told(copy: RunFolder, name: str):
     copy.earlier_report_file(0).with_name(f"report-after-{name}.json").write_text("{}")
-    with pytest.raises(RunError, match=rf"report-after-{name}\.json: no earlier report is called so; name it after"):
+    with pytest.raises(RunError, match=rf"report-after-{name}\.json: not the name of an earlier report; name it after"):
         copy.tested_before()
 
 
@@ -96,7 +94,7 @@ def test_an_earlier_report_that_is_damaged_is_told_before_test_is_ranked(copy: R
 def test_a_report_that_is_damaged_is_told(copy: RunFolder, content: bytes):
     copy.report_file.write_bytes(content)
     with pytest.raises(
-        RunError, match=r"report\.json: damaged report \(.+\); make it anew with foretime train --resume"
+        RunError, match=r"report\.json: damaged report \(.+\); write it again with foretime train --resume"
     ):
         copy.report()
 

@@ -14,17 +14,17 @@ from foretime.evidence.module import WithEvidence, evidence_of
 from foretime.inference.answers import Question
 from foretime.inference.explainer import Explainer
 from foretime.models import Ensemble, Model
-from foretime.runs.ensemble import member_config
-from foretime.runs.finish import load_model, training_seconds
+from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
-from foretime.runs.jobs import Job, jobs_left
+from foretime.runs.jobs import Job, jobs_left, member_config
 from foretime.runs.life import create_run, resume, train
+from foretime.runs.loading import load_model
 from foretime.training.checkpoint import read_progress
 from foretime.training.trainer import load_weights, new_model
 from interruptions import StopAfter, bytes_of
 
 WITH_EVIDENCE = {"evidence.use": True, "rules.support": 2}
-SECOND_STAGE = {
+RERANKER = {
     "reranker.use": True, "reranker.fit": "refit", "reranker.folds": 3, "reranker.top": 5, "reranker.trees": 8,
     "reranker.leaves": 5, "reranker.leaf_candidates": 4,
 }  # fmt: skip
@@ -60,7 +60,7 @@ def test_the_score_is_the_mean_of_those_of_the_members(small_graph: Graph, small
     torch.testing.assert_close(scores_on_test(whole, small_graph), expected.mean(0))
     assert not torch.allclose(expected[0], expected[1])
     assert not torch.allclose(expected[1], expected[2])
-    assert run.report()["members"] == 3
+    assert run.report()["ensemble_size"] == 3
     assert run.report()["parameters"] == 3 * sum(weights.numel() for weights in members[1].parameters())
     assert training_seconds(run) > max(run.trace()[-1]["seconds"], run.member(2).trace()[-1]["seconds"])
 
@@ -77,10 +77,8 @@ def test_evidence_is_learned_once_and_counts_in_full(small_graph: Graph, small_c
     torch.testing.assert_close(scores_on_test(whole, small_graph), bases.mean(0) + evidence, atol=1e-4, rtol=1e-4)
 
 
-def test_stopping_anywhere_changes_no_member_and_no_second_stage(
-    small_graph: Graph, small_config: Config, tmp_path: Path
-):
-    config = three_of(small_config, **WITH_EVIDENCE, **SECOND_STAGE)
+def test_stopping_anywhere_changes_no_member_and_no_re_ranker(small_graph: Graph, small_config: Config, tmp_path: Path):
+    config = three_of(small_config, **WITH_EVIDENCE, **RERANKER)
     whole = train(small_graph, config, tmp_path / "whole")
     broken, stops = create_run(small_graph, config, tmp_path / "broken"), 0
     while True:
@@ -115,17 +113,17 @@ def test_a_run_without_one_of_its_members_is_not_asked(small_graph: Graph, small
     run = train(small_graph, three_of(small_config), tmp_path / "run")
     before = run.report()["test"]
     shutil.rmtree(run.member(2).path)
-    with pytest.raises(RunError, match=r"run: there is nothing in member-2, .* put it back, or remove report\.json"):
+    with pytest.raises(RunError, match=r"run: member-2, one of its 3 members, is empty; put it back, or remove re"):
         load_model(run, run.config(), small_graph)
     assert not run.member(2).path.exists()
     run.report_file.unlink()
-    with pytest.raises(RunError, match=r"run: there is nothing in member-2, .*; go on with .*--resume .*run$"):
+    with pytest.raises(RunError, match=r"run: member-2, one of its 3 members, is empty; resume with .*--resume .*run$"):
         load_model(run, run.config(), small_graph)
     assert resume(run.path).report()["test"] == before
 
 
-def test_a_mean_is_trained_when_all_its_members_are(small_graph: Graph, small_config: Config, tmp_path: Path):
-    run = create_run(small_graph, three_of(small_config, **SECOND_STAGE), tmp_path / "run")
+def test_an_ensemble_is_trained_when_all_its_members_are(small_graph: Graph, small_config: Config, tmp_path: Path):
+    run = create_run(small_graph, three_of(small_config, **RERANKER), tmp_path / "run")
     trained: list[int] = []
     while 6 not in trained:
         assert jobs_left(run, run.config())
@@ -138,12 +136,12 @@ def test_a_mean_is_trained_when_all_its_members_are(small_graph: Graph, small_co
     assert jobs_left(run, run.config()) == []
     assert len(trained) > 2
     shutil.rmtree(run.fold(0).member(1).path)
-    assert jobs_left(run, run.config()) == []  # its second stage is fitted already
+    assert jobs_left(run, run.config()) == []  # its re-ranker is fitted already
     run.reranker_file.unlink()
     assert jobs_left(run, run.config()) == [Job(0, 1)]
 
 
-def test_ends_apart_are_apart_in_a_mean(tmp_path: Path, small_config: Config):
+def test_boundary_relations_are_separate_in_an_ensemble(tmp_path: Path, small_config: Config):
     rows = [f"club {k % 5}\thas\tplayer {k % 7}\t{1990 + k % 9}\t{1992 + k % 9}" for k in range(60)]
     (tmp_path / "spans.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     graph = read_graph(tmp_path / "spans.tsv")

@@ -1,4 +1,4 @@
-"""Ends of intervals that are told apart: predicates of their own, in training and in every question."""
+"""Separate boundary relations: the ends of intervals have their own, in training and in every question."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +13,9 @@ from foretime.data.graph import Graph, read_graph
 from foretime.evaluation.ranks import score_questions
 from foretime.models import Queries
 from foretime.models.boundaries import end_queries
-from foretime.rules.rule import RuleIds
-from foretime.rules.table import Rules
-from foretime.runs.finish import load_model
+from foretime.rules.rule import Rule, table_of
 from foretime.runs.life import train
+from foretime.runs.loading import load_model
 from foretime.training.trainer import new_model
 
 COACHES = 12
@@ -113,10 +112,10 @@ def test_commonsense_knows_no_ends(relay: Graph, config: Config):
 
 
 @pytest.mark.parametrize(("ends", "least", "most"), [("separate", 0.9, 1.0), ("shared", 0.2, 0.8)])
-def test_who_comes_is_told_from_who_goes(
+def test_separate_relations_tell_who_comes_from_who_goes(
     relay: Graph, small_config: Config, tmp_path: Path, ends: str, least: float, most: float
 ):
-    """Told alike, both coaches of the year of a change fit its question."""
+    """Under a shared relation, both coaches of the year of a change fit its question."""
     changes = {"training.epochs": 40, "training.valid_every": 40, "training.boundary_relations": ends}
     config = override(small_config, {"model.name": "tntcomplex", "model.rank": 16, **changes})
     run = train(relay, config, tmp_path / ends, with_test=False)

@@ -1,0 +1,70 @@
+"""What a run has trained, loaded: its model, and the scorer that every rank and answer comes from."""
+
+from __future__ import annotations
+
+from foretime.config import Config
+from foretime.data.graph import Graph
+from foretime.errors import RunError
+from foretime.evaluation import AnswerIndex
+from foretime.evidence.module import WithEvidence
+from foretime.models import Ensemble, Model
+from foretime.reranker.features.extractor import FeatureExtractor, graph_feature_names
+from foretime.reranker.scorer import RerankedModel, Scorer
+from foretime.reranker.trees import Reranker
+from foretime.rules.rule import Rules
+from foretime.runs.folder import RunFolder
+from foretime.runs.jobs import member_config
+from foretime.training.trainer import load_weights, new_model
+
+
+def load_scorer(run: RunFolder, config: Config, graph: Graph) -> Scorer:
+    """Return the scorer of a run: its model and, if it has been fitted, its re-ranker."""
+    return scorer_of(run, config, graph, load_model(run, config, graph))
+
+
+def load_model(run: RunFolder, config: Config, graph: Graph) -> Model:
+    """Return the run's model with its best weights, or with its last ones if valid has not been ranked yet."""
+    return load_base_model(run, config, graph, run.rules(graph))
+
+
+def scorer_of(run: RunFolder, config: Config, graph: Graph, model: Model) -> Scorer:
+    """Return the scorer of a run whose model is loaded already."""
+    if not config.reranker.use or not run.reranker_file.exists():
+        return Scorer(model)
+    reranker = Reranker.load(run.reranker_file, graph_feature_names(graph.has_intervals))
+    extractor = FeatureExtractor.of(graph, model, config.evidence)
+    known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
+    return Scorer(model, RerankedModel(model, reranker, extractor, known))
+
+
+def load_base_model(folder: RunFolder, config: Config, graph: Graph, rules: Rules | None) -> Model:
+    """Return the model of a run, or of one of its folds: one, or the mean of several that differ by their seed.
+
+    What one seed has learned by chance another one has not, and their mean has less of it. Evidence has hardly any
+    chance in it and is learned once, by the first.
+    """
+    members = [folder, *(folder.member(number) for number in range(1, config.training.ensemble_size))]
+    _check_members(folder, members)
+    first, *others = (
+        load_weights(member, new_model(member_config(config, number), graph, rules))
+        for number, member in enumerate(members)
+    )
+    if not others:
+        return first
+    if not isinstance(first, WithEvidence):
+        return Ensemble([first, *others]).eval()
+    first.base = Ensemble([first.base, *others])
+    return first.eval()
+
+
+def _check_members(folder: RunFolder, members: list[RunFolder]) -> None:
+    """Raise `RunError` if the first member has been trained and another one is missing."""
+    missing = [member.path.name for member in members[1:] if not member.last_file.exists()]
+    if missing and folder.last_file.exists():
+        remedy = (
+            f"put it back, or remove {folder.report_file.name} and train it again with "
+            f"foretime train --resume {folder.path}"
+            if folder.report_file.exists()
+            else f"resume with foretime train --resume {folder.path}"
+        )
+        raise RunError(f"{folder.path}: {missing[0]}, one of its {len(members)} members, is empty; {remedy}")

@@ -1,0 +1,113 @@
+"""Old configurations and run folders: refused with the new names, rewritten, and read as before."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from foretime.config import Config, override, read_config
+from foretime.errors import ConfigError, RunError
+from foretime.inference.predictor import Predictor
+from foretime.runs.evaluation import evaluate_split
+from foretime.runs.folder import RunFolder
+from foretime.runs.life import resume
+from foretime.runs.loading import load_scorer
+from foretime.runs.upgrade import upgrade
+
+OLD_RUN = Path(__file__).with_name("old_run")
+"""A finished run as the version before `[reranker]` wrote it: intervals, ends apart, a combiner."""
+OLD_CONFIG = """\
+# what I use at home
+[training]
+epochs = 7  # enough
+members = 2
+ends = "apart"
+
+[combiner]  # a second stage
+use = true
+parts = 3
+column_share = 0.25
+"""
+NEW_CONFIG = """\
+# what I use at home
+[training]
+epochs = 7  # enough
+ensemble_size = 2
+boundary_relations = "separate"
+
+[reranker]  # a second stage
+use = true
+fitted_folds = 3
+feature_share = 0.25
+"""
+
+
+@pytest.fixture
+def old_run(tmp_path: Path) -> RunFolder:
+    return RunFolder(shutil.copytree(OLD_RUN, tmp_path / "run"))
+
+
+def test_an_old_configuration_is_refused_with_its_new_names_and_rewritten_with_its_comments(tmp_path: Path):
+    path = tmp_path / "old.toml"
+    path.write_text(OLD_CONFIG)
+    with pytest.raises(ConfigError, match=r"\[combiner\] is now called \[reranker\].*; foretime upgrade .*old\.toml"):
+        read_config(path)
+    assert "old.toml: training.ends is now called training.boundary_relations" in upgrade(path)
+    assert path.read_text() == NEW_CONFIG
+    assert upgrade(path) == []
+    assert read_config(path).reranker.fitted_folds == 3
+
+
+def test_a_configuration_in_another_style_keeps_its_values(tmp_path: Path):
+    path = tmp_path / "old.toml"
+    path.write_text('combiner = {use = true, parts = 3}\ntraining.ends = "alike"\n')
+    upgrade(path)
+    config = read_config(path)
+    assert (config.reranker.fitted_folds, config.training.boundary_relations) == (3, "shared")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("combiner.use", "reranker.use"),
+        ("combiner.parts", "reranker.fitted_folds"),
+        ("training.members", "training.ensemble_size"),
+    ],
+)
+def test_an_old_setting_is_refused_with_its_new_name(old: str, new: str):
+    with pytest.raises(ConfigError, match=rf"^set: {old} is now called {new}$"):
+        override(Config(), {old: 1}, "set: ")
+
+
+def test_an_old_run_gives_the_same_ranks_after_its_upgrade(old_run: RunFolder):
+    with pytest.raises(ConfigError, match=r"foretime upgrade .*run/config\.toml rewrites it"):
+        Predictor.open(old_run)
+    notes = upgrade(old_run.config_file)
+    assert {"report.json: keys and metrics have their new names", "combiner.txt: now reranker.txt"} <= set(notes)
+    assert upgrade(old_run.path) == []
+    config, graph, report = old_run.config(), old_run.graph(), old_run.report()
+    assert (config.training.boundary_relations, report["ensemble_size"], report["reranker"]) == ("separate", 1, "fold")
+    now = evaluate_split(load_scorer(old_run, config, graph), graph, "test", "exact", report["temperatures"])
+    for group in (now, now["base_model"]):
+        was = report["test"] if group is now else report["test"]["base_model"]
+        assert (group["all"]["mrr"], group["mrr_interval"]) == (was["all"]["mrr"], tuple(was["mrr_interval"]))
+    assert set(report["test"]["all"]) == {"questions", "mrr", "hits@1", "hits@3", "hits@10"}
+    before = old_run.report_file.read_bytes()
+    resume(old_run.path)  # it is finished
+    assert old_run.report_file.read_bytes() == before
+
+
+@pytest.mark.parametrize("found", [b"foretime combiner 1, top 5\n", b"\xff\xfe", b"foretime combiner 2, top 5\n"])
+def test_trees_of_other_features_are_removed_and_fitted_again(old_run: RunFolder, found: bytes):
+    (old_run.path / "combiner.txt").write_bytes(found)
+    assert any("removed, its features have changed; foretime train --resume" in note for note in upgrade(old_run.path))
+    assert not (old_run.path / "combiner.txt").exists()
+    resume(old_run.path)
+    assert Predictor.open(old_run).scorer.reranked is not None
+
+
+def test_what_is_neither_a_configuration_nor_a_run_is_refused(tmp_path: Path):
+    with pytest.raises(ConfigError, match="no such configuration file"):
+        upgrade(tmp_path / "nothing.toml")
+    with pytest.raises(RunError, match="not a run folder"):
+        upgrade(tmp_path)
