@@ -29,7 +29,6 @@ from foretime.config import Config, RulesConfig, override
 from foretime.data.graph import Graph, read_graph
 from foretime.files import write_json
 from foretime.rules.table import Rules
-from foretime.runs.machine import machine, peak_memory_mb
 from foretime.runs.folder import RunFolder
 from foretime.runs.machine import machine, peak_memory_mb
 from foretime.training.callbacks import Callback

@@ -66,7 +66,9 @@ def wrong_imports(own: str, modules: list[str]) -> list[str]:
 
 
 def test_every_file_is_in_a_room_and_imports_point_down_the_list():
-    found = {path: wrong_imports(room(path), list(imported(tree))) for path, tree in TREES.items() if room(path) in LEVEL}
+    found = {
+        path: wrong_imports(room(path), list(imported(tree))) for path, tree in TREES.items() if room(path) in LEVEL
+    }
     assert {path: names for path, names in found.items() if names} == {}
     assert {room(path) for path in TREES} == {*LEVEL, "__init__", "__main__"}
 

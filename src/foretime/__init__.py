@@ -1,4 +1,4 @@
-"""foretime completes a temporal knowledge graph and says why.
+"""foretime completes a temporal knowledge graph, forecasts it, and says why.
 
 import foretime as ft
 
@@ -22,11 +22,16 @@ if TYPE_CHECKING:
     from foretime.config import RulesConfig as RulesConfig
     from foretime.config import TrainingConfig as TrainingConfig
     from foretime.config import read_config as read_config
+    from foretime.data.catalog import datasets as datasets
+    from foretime.data.catalog import download as download
+    from foretime.data.facts import Events as Events
     from foretime.data.facts import Facts as Facts
     from foretime.data.graph import Graph as Graph
     from foretime.data.graph import load as load
+    from foretime.data.graph import split_file as split_file
     from foretime.data.summary import Summary as Summary
     from foretime.data.synthetic import World as World
+    from foretime.data.synthetic import generate_world as generate_world
     from foretime.data.timeline import Timeline as Timeline
     from foretime.data.vocabulary import Vocabulary as Vocabulary
     from foretime.errors import ConfigError as ConfigError
@@ -36,21 +41,50 @@ if TYPE_CHECKING:
     from foretime.errors import Interrupted as Interrupted
     from foretime.errors import QuestionError as QuestionError
     from foretime.errors import RunError as RunError
+    from foretime.evaluation import METRICS as METRICS
+    from foretime.evaluation import Evaluation as Evaluation
+    from foretime.evaluation import Metric as Metric
+    from foretime.evaluation import Metrics as Metrics
+    from foretime.evaluation import metrics_table as metrics_table
+    from foretime.evaluation.comparison import Comparison as Comparison
+    from foretime.evaluation.comparison import MetricDifference as MetricDifference
+    from foretime.experiments.bench.results import BenchResults as BenchResults
+    from foretime.experiments.bench.results import add_to_benchmark as add_to_benchmark
+    from foretime.experiments.bench.results import benchmark_status as benchmark_status
+    from foretime.experiments.bench.results import run_benchmark as run_benchmark
+    from foretime.experiments.tuning import TrialResult as TrialResult
+    from foretime.experiments.tuning import TunePlan as TunePlan
+    from foretime.experiments.tuning import TuneResults as TuneResults
+    from foretime.experiments.tuning import tune as tune
     from foretime.inference.answers import Answer as Answer
     from foretime.inference.answers import Answers as Answers
     from foretime.inference.answers import Question as Question
     from foretime.inference.explanation.events import DatedEvent as DatedEvent
     from foretime.inference.explanation.explanation import Explanation as Explanation
     from foretime.inference.explanation.explanation import ShownReason as ShownReason
+    from foretime.inference.ranked_runs import compare as compare
     from foretime.inference.run import Run as Run
     from foretime.inference.run import find_runs as find_runs
     from foretime.inference.run import open_run as open_run
     from foretime.inference.run import resume as resume
     from foretime.inference.run import train as train
+    from foretime.rules.comparing import CheckedRules as CheckedRules
+    from foretime.rules.comparing import RuleDifference as RuleDifference
+    from foretime.rules.files import RuleFormat as RuleFormat
+    from foretime.rules.files import read_rules as read_rules
+    from foretime.rules.files import rule_format as rule_format
+    from foretime.rules.grounding import Grounding as Grounding
+    from foretime.rules.imports import import_rules as import_rules
+    from foretime.rules.mining import mine as mine
     from foretime.rules.rule import Rule as Rule
+    from foretime.rules.table import Rules as Rules
+    from foretime.runs.presets import PRESETS as PRESETS
+    from foretime.runs.presets import Preset as Preset
+    from foretime.runs.upgrade import upgrade as upgrade
+    from foretime.service import serve as serve
     from foretime.tables import Table as Table
     from foretime.training.callbacks import Callback as Callback
-    from foretime.training.callbacks import Plan as Plan
+    from foretime.training.callbacks import TrainingPlan as TrainingPlan
 
 __version__ = "0.1.0"
 
@@ -62,20 +96,35 @@ _PUBLIC = {
     "foretime.config": (
         "Config DataConfig EvidenceConfig ModelConfig RerankerConfig RulesConfig TrainingConfig read_config"
     ),
-    "foretime.data.facts": "Facts",
-    "foretime.data.graph": "Graph load",
+    "foretime.data.catalog": "datasets download",
+    "foretime.data.facts": "Events Facts",
+    "foretime.data.graph": "Graph load split_file",
     "foretime.data.summary": "Summary",
-    "foretime.data.synthetic": "World",
+    "foretime.data.synthetic": "World generate_world",
     "foretime.data.timeline": "Timeline",
     "foretime.data.vocabulary": "Vocabulary",
     "foretime.errors": "ConfigError DataError DownloadError ForetimeError Interrupted QuestionError RunError",
+    "foretime.evaluation": "Evaluation METRICS Metric Metrics metrics_table",
+    "foretime.evaluation.comparison": "Comparison MetricDifference",
+    "foretime.experiments.bench.results": "BenchResults add_to_benchmark benchmark_status run_benchmark",
+    "foretime.experiments.tuning": "TrialResult TunePlan TuneResults tune",
     "foretime.inference.answers": "Answer Answers Question",
     "foretime.inference.explanation.events": "DatedEvent",
     "foretime.inference.explanation.explanation": "Explanation ShownReason",
+    "foretime.inference.ranked_runs": "compare",
     "foretime.inference.run": "Run find_runs open_run resume train",
+    "foretime.rules.comparing": "CheckedRules RuleDifference",
+    "foretime.rules.files": "RuleFormat read_rules rule_format",
+    "foretime.rules.grounding": "Grounding",
+    "foretime.rules.imports": "import_rules",
+    "foretime.rules.mining": "mine",
     "foretime.rules.rule": "Rule",
+    "foretime.rules.table": "Rules",
+    "foretime.runs.presets": "PRESETS Preset",
+    "foretime.runs.upgrade": "upgrade",
+    "foretime.service": "serve",
     "foretime.tables": "Table",
-    "foretime.training.callbacks": "Callback Plan",
+    "foretime.training.callbacks": "Callback TrainingPlan",
 }
 """Every public name, by the module that it is imported from when it is first used; a type checker reads them above."""
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}

@@ -15,7 +15,7 @@ import pytest
 from foretime.errors import Interrupted
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import resume
-from foretime.training.callbacks import Plan
+from foretime.training.callbacks import TrainingPlan
 from interruptions import StopAfter
 
 
@@ -128,7 +128,7 @@ def test_a_signal_asks_to_stop_and_a_second_one_stops_at_once(number: signal.Sig
     from foretime.cli.progress import TerminalProgress
 
     before, progress = signal.getsignal(number), TerminalProgress()
-    progress.begin(Plan(epochs=2, steps=3, questions=10, epoch=1, step=0, best_mrr=None))
+    progress.begin(TrainingPlan(epochs=2, steps=3, questions=10, epoch=1, step=0, best_mrr=None))
     try:
         assert not progress.stop_wanted()
         os.kill(os.getpid(), number)
@@ -147,7 +147,7 @@ def test_a_signal_in_the_middle_of_something_printed_prints_past_it(monkeypatch:
         raise ImportError("what it needs is just being imported")
 
     progress = module.TerminalProgress()
-    progress.begin(Plan(epochs=2, steps=3, questions=10, epoch=1, step=0, best_mrr=None))
+    progress.begin(TrainingPlan(epochs=2, steps=3, questions=10, epoch=1, step=0, best_mrr=None))
     try:
         monkeypatch.setattr(module.console, "print", print_once_more)
         os.kill(os.getpid(), signal.SIGTERM)

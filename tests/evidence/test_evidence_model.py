@@ -16,7 +16,6 @@ from foretime.data.graph import Graph
 from foretime.evidence.families import FEATURES, RULED, Reach
 from foretime.evidence.grounds import Grounds, grounds_of
 from foretime.evidence.module import ROWS_AT_ONCE, EvidenceComponent, WithEvidence
-from foretime.inference.predictor import Predictor
 from foretime.models import Queries, RulesModel, Sizes, build_model
 from foretime.training.trainer import new_model
 

@@ -255,16 +255,12 @@ def test_what_the_base_model_says_is_one_feature_but_not_in_json():
         ("score", 3.75, 0.5),
         ("event below the best", 0.5, 0.25),
     ]
-    columns = [Contribution(*column) for column in said] + COLUMNS[:2]
-    staged = replace(made_up([], 2.0), second_stage=columns, second_stage_base=0.1)
-    told = [(column.words, column.value_words, column.contribution) for column in staged.told_second_stage()]
-    assert told == [
-        ("events between the two at the same step", "1", -1.2),
-        ("the candidate's events with others in all", "about 12", 0.3),
-        ("all features of the base model", "place 4", -0.25),
-    ]
-    assert "  -0.250 all features of the base model = place 4" in staged.to_text()
-    assert len(staged.to_dict()["second_stage"]["contributions"]) == 6  # JSON has every column
+    features = (*(Contribution(*one) for one in said), *FEATURES[:2])
+    explanation = replace(made_up([], 2.0), reranker=RerankerScore(0.1, features))
+    found = [(one.value_words, one.contribution) for one in explanation.reranker.summary()]
+    assert found == [("1", -1.2), ("about 12", 0.3), ("place 4", -0.25)]
+    assert "= place 4" in explanation.to_text()
+    assert len(explanation.to_dict()["reranker"]["contributions"]) == 6
 
 
 def test_two_reranked_answers_are_compared_feature_by_feature():

@@ -12,7 +12,7 @@ from foretime.experiments.bench.rows import row_of_finished
 from foretime.experiments.bench.running import summary
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, resume, train
-from foretime.training.callbacks import Callback, Plan
+from foretime.training.callbacks import Callback, TrainingPlan
 from interruptions import StopAfter, bytes_of
 
 
@@ -28,10 +28,10 @@ def config(small_config: Config) -> Config:
 
 class Hearing(Callback):
     def __init__(self) -> None:
-        self.plans: list[Plan] = []
+        self.plans: list[TrainingPlan] = []
         self.announced: list[str] = []
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: TrainingPlan) -> None:
         self.plans.append(plan)
 
     def announce(self, text: str) -> None:

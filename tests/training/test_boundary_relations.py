@@ -13,7 +13,8 @@ from foretime.data.graph import Graph, read_graph
 from foretime.evaluation.ranks import score_questions
 from foretime.models import Queries
 from foretime.models.boundaries import end_queries
-from foretime.rules.rule import Rule, table_of
+from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules
 from foretime.runs.life import train
 from foretime.runs.loading import load_model
 from foretime.training.trainer import new_model

@@ -15,7 +15,7 @@ from foretime.cli.output import note, print_json, say, show
 def compare(
     first: Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="The folder of another run on the same graph.", show_default=False)],
-    split: Annotated[SplitName, typer.Option(help="Whose facts are asked; valid to choose by.")] = SplitName.valid,
+    split: Annotated[SplitName, typer.Option(help="Whose facts are asked; valid to choose by.")] = "valid",
     filter_name: Filter = None,
     top: Annotated[int, typer.Option("--top", "-n", help="How many questions and predicates to list.", min=0)] = 10,
     resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=100)] = 1_000,
@@ -27,9 +27,7 @@ def compare(
         raise ft.ConfigError(f"{out}: questions are written as .csv; name such a file")
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)  # ranking takes its time: not after it
-    result = ft.compare(
-        first, second, split=split.value, filter=filter_name and filter_name.value, top=top, resamples=resamples
-    )
+    result = ft.compare(first, second, split=split, filter=filter_name, top=top, resamples=resamples)
     if out is not None:
         questions = result.all_questions()
         out.write_text(questions.to_csv(), encoding="utf-8")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,14 +13,9 @@ from foretime.cli.output import print_json, say, show
 
 data_app = typer.Typer(help="Get, describe, check and split graphs.", no_args_is_help=True)
 
-Source = Annotated[str, typer.Argument(metavar="GRAPH", help="A folder of splits or a file of events.", show_default=False)]
-
-
-class SplitBy(StrEnum):
-    """The ways to split a file."""
-
-    random = "random"
-    time = "time"
+Source = Annotated[
+    str, typer.Argument(metavar="GRAPH", help="A folder of splits or a file of events.", show_default=False)
+]
 
 
 @data_app.command()
@@ -32,10 +26,16 @@ def describe(graph: Source, as_json: AsJson = False, *, reading: dict[str, Any])
     if as_json:
         print_json(summary.to_dict())
         return
-    for table in summary.tables():
-        show(table)
-    for line in [*summary.hints(), *(f"warning: {warning}" for warning in summary.warnings())]:
-        say(line)
+    show(ft.Table(("graph", summary.name), tuple(summary.rows())))
+    show(
+        ft.Table(
+            ("most frequent predicates", "facts"), tuple(summary.frequent_predicates.items()), formats={"facts": ","}
+        )
+    )
+    if summary.looks_like_years:
+        say("hint: if the times are years, --granularity year names them so")
+    for warning in summary.warnings():
+        say(f"warning: {warning}")
 
 
 @data_app.command()
@@ -65,7 +65,7 @@ def check(
 def split(
     file: Annotated[Path, typer.Argument(help="A file of events.", show_default=False)],
     out: Annotated[Path, typer.Argument(help="The folder to write.", show_default=False)],
-    by: Annotated[SplitBy, typer.Option(help="Draw facts by the seed, or cut by time.")] = SplitBy.random,
+    by: Annotated[Literal["random", "time"], typer.Option(help="Draw facts by the seed, or cut by time.")] = "random",
     valid: Annotated[float, typer.Option(help="The share of facts for valid.")] = 0.1,
     test: Annotated[float, typer.Option(help="The share of facts for test.")] = 0.1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same split.")] = 0,
@@ -76,7 +76,7 @@ def split(
 
     A split by time keeps all facts of one time step together, as far as there are enough steps.
     """
-    written = ft.split_file(file, out, by=by.value, valid_share=valid, test_share=test, seed=seed, **reading)
+    written = ft.split_file(file, out, by=by, valid_share=valid, test_share=test, seed=seed, **reading)
     for path, count in written.items():
         say(f"{path}: {count:,} facts")
 

@@ -13,17 +13,17 @@ from foretime.cli.output import print_json, say, show
 
 def evaluate(
     run: RunPath,
-    split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = SplitName.test,
+    split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = "test",
     filter_name: Filter = None,
     predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Rank the facts of a split with the best weights of a run."""
-    found = ft.open_run(run).evaluate(split.value, filter=filter_name and filter_name.value)
+    found = ft.open_run(run).evaluate(split, filter=filter_name)
     if as_json:
         print_json(found.to_dict())
         return
-    show(ft.metrics_table({split.value: found}))
+    show(ft.metrics_table({split: found}))
     print_protocol(found)
     for table in (found.table(), found.by_predicate.head(predicates), found.by_distance):
         if len(table):

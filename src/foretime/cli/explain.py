@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, AlreadyKnown, AsJson, Known, RunPath, SlotName, takes
+from foretime.cli.options import QUESTION, AsJson, Known, RunPath, SlotName, takes
 from foretime.cli.output import print_json
-
-
-class FormatChoice(StrEnum):
-    """How an explanation is written."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-    html = "html"
 
 
 @takes(QUESTION)
 def explain(
     run: RunPath,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
-    slot: Annotated[SlotName, typer.Option(help="Which slot is the answer, where none is left out.")] = SlotName.object,
-    known: Known = AlreadyKnown.mark,
+    slot: Annotated[SlotName, typer.Option(help="Which slot is the answer, where none is left out.")] = "object",
+    known: Known = "mark",
     top: Annotated[int, typer.Option("--top", "-n", help="How many reasons.", min=1)] = 10,
-    format_: Annotated[FormatChoice, typer.Option("--format", help="How it is written.")] = FormatChoice.text,
+    format_: Annotated[
+        Literal["text", "markdown", "html", "json"], typer.Option("--format", help="How it is written.")
+    ] = "text",
     as_json: AsJson = False,
     *,
     question: dict[str, str],
@@ -40,11 +32,9 @@ def explain(
     whole = {"subject", "predicate", "object"} <= set(question) and {"time", "start", "end"} & set(question)
     if not whole:
         _ = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
-    explanation = ft.open_run(run).explain(
-        **question, competitor=against, slot=slot.value, already_known=known.value, top=top
-    )
-    if as_json or format_ is FormatChoice.json:
+    explanation = ft.open_run(run).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    if as_json or format_ == "json":
         print_json(explanation.to_dict(top))
         return
     write = {"text": explanation.to_text, "markdown": explanation.to_markdown, "html": explanation.to_html}
-    typer.echo(write[format_.value](top).rstrip("\n"))
+    typer.echo(write[format_](top).rstrip("\n"))

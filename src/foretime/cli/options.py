@@ -5,61 +5,23 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
 
 import foretime as ft
 
-
-class SplitName(StrEnum):
-    """The splits of a graph."""
-
-    train = "train"
-    valid = "valid"
-    test = "test"
-
-
-class FilterName(StrEnum):
-    """The filters of already known answers."""
-
-    exact = "exact"
-    valid_at = "valid-at"
-    points = "points"
-
-
-class SlotName(StrEnum):
-    """The slots of a fact."""
-
-    subject = "subject"
-    predicate = "predicate"
-    object = "object"
-    time = "time"
-
-
-class AlreadyKnown(StrEnum):
-    """What happens to answers that train or valid already has."""
-
-    mark = "mark"
-    hide = "hide"
-
-
-class CountingChoice(StrEnum):
-    """How temporal rules are counted."""
-
-    windowed = "windowed"
-    literal = "literal"
-
-
+SplitName = Literal["train", "valid", "test"]
+FilterName = Literal["exact", "valid-at", "points"]
+SlotName = Literal["subject", "predicate", "object", "time"]
 GraphSource = Annotated[
     str, typer.Argument(help="A folder of splits, a file of events, or the folder of a run.", show_default=False)
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
-Known = Annotated[AlreadyKnown, typer.Option("--already-known", help="Mark known answers, or hide them.")]
+Known = Annotated[Literal["mark", "hide"], typer.Option("--already-known", help="Mark known answers, or hide them.")]
 Filter = Annotated[
     FilterName | None, typer.Option("--filter", help="Which known answers do not count; default: that of the run.")
 ]
@@ -160,7 +122,9 @@ READING = FlagGroup(
         ],
         "names": Annotated[
             str | None,
-            typer.Option(metavar="auto|as-is", help="auto replaces ids by names from entity2id.txt and relation2id.txt."),
+            typer.Option(
+                metavar="auto|as-is", help="auto replaces ids by the names in entity2id.txt and relation2id.txt."
+            ),
         ],
     },
     _reading,
@@ -171,15 +135,13 @@ def _mining(given: dict[str, Any]) -> dict[str, Any]:
     """Return the keywords of `foretime.mine` that the flags give."""
     if "splits" in given:
         given["splits"] = [name.strip() for name in given["splits"].split(",")]
-    if "counting" in given:
-        given["counting"] = str(given["counting"])
     return given
 
 
 _COUNTING = {
     "window": Annotated[int | None, typer.Option(help="How many steps after its body a head may come.")],
     "counting": Annotated[
-        CountingChoice | None, typer.Option(help="Each body once, or the paper's equations as printed.")
+        Literal["windowed", "literal"] | None, typer.Option(help="Each body once, or the paper's equations as printed.")
     ],
     "splits": Annotated[str | None, typer.Option(metavar="SPLIT,…", help="The splits to count on: train,valid.")],
 }

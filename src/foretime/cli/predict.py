@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, AlreadyKnown, AsJson, Known, RunPath, takes
+from foretime.cli.options import QUESTION, AsJson, Known, RunPath, takes
 from foretime.cli.output import note, print_json, say, show
 
 
@@ -16,7 +16,7 @@ from foretime.cli.output import note, print_json, say, show
 def predict(
     run: RunPath,
     top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
-    known: Known = AlreadyKnown.mark,
+    known: Known = "mark",
     why: Annotated[int, typer.Option(help="How many reasons to give with each answer.", min=0)] = 0,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
@@ -36,7 +36,7 @@ def predict(
         opened = ft.open_run(run)
         if why:
             _say_what_is_missing(opened)
-        count = opened.answer_file(questions, out, top=top, already_known=known.value, reasons=why)
+        count = opened.answer_file(questions, out, top=top, already_known=known, reasons=why)
         note(f"{count:,} questions answered in {out}")
         return
     target = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
@@ -45,7 +45,7 @@ def predict(
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:
         _say_what_is_missing(opened)
-    answers = opened.predict(**question, top=top, already_known=known.value)
+    answers = opened.predict(**question, top=top, already_known=known)
     reasons = [answer.reasons(why) for answer in answers] if why else []
     if as_json:
         rows: list[dict[str, Any]] = [answer.to_dict() for answer in answers]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
@@ -23,31 +22,7 @@ RuleSource = Annotated[Path, typer.Argument(help="A file of rules, or the folder
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where the rules go (.txt, .rules, .jsonl, .parquet).")]
 
 
-class PatternName(StrEnum):
-    """The patterns of rules in time, and those without time."""
-
-    follows = "follows"
-    accompanies = "accompanies"
-    chain_then = "chain_then"
-    joint_then = "joint_then"
-    joint_now = "joint_now"
-    static = "static"
-
-
-class SortBy(StrEnum):
-    """The orders in which rules are shown."""
-
-    confidence = "confidence"
-    head_coverage = "head_coverage"
-    support = "support"
-    file = "file"
-
-
-class Miner(StrEnum):
-    """Whose files of rules can be imported."""
-
-    amie = "amie"
-    anyburl = "anyburl"
+PatternName = Literal["follows", "accompanies", "chain_then", "joint_then", "joint_now", "static"]
 
 
 @takes(MINING, READING)
@@ -59,7 +34,7 @@ def mine(
     Thresholds that are not given are those of the configuration: window 19, support 5, SC and HC 0.1.
     """
     if out is not None:
-        ft.check_rule_file(out)  # mining takes its time: not after it
+        ft.rule_format(out)  # mining takes its time: not after it
     with _progress() as progress:
         loaded = ft.load(graph, **reading)
         rules = ft.mine(loaded, progress=progress, **mining)
@@ -68,7 +43,7 @@ def mine(
     if as_json:
         print_json({"graph": loaded.name, "patterns": rules.patterns(), "rules": [rule.to_dict() for rule in rules]})
     else:
-        _show(rules, range(len(rules))[:TOP])
+        _show(rules.take(slice(TOP)))
         say(rules.outline())
     if out is not None:
         note(f"written to {out}")
@@ -80,20 +55,24 @@ def show_rules(
     head: Annotated[str | None, typer.Option(help="Part of the name of the head's predicate.")] = None,
     body: Annotated[str | None, typer.Option(help="Part of the name of a predicate in the body.")] = None,
     pattern: Annotated[PatternName | None, typer.Option(help="Only rules of this pattern.")] = None,
-    sort: Annotated[SortBy, typer.Option(help="The largest first, or as in the file.")] = SortBy.confidence,
+    sort: Annotated[
+        Literal["confidence", "head_coverage", "support", "file"],
+        typer.Option(help="The largest first, or as in the file."),
+    ] = "confidence",
     top: Annotated[int, typer.Option("--top", "-n", help="How many; 0 for all.", min=0)] = TOP,
     as_json: AsJson = False,
 ) -> None:
     """Show the rules of a file or of a run; their numbers are their places in the file."""
     rules = ft.read_rules(source)
-    order = None if sort is SortBy.file else sort.value
-    places = rules.places(head, body, pattern and pattern.value, sort=order).tolist()
-    shown = places[: top or None]
+    fitting = rules.filter(head, body, pattern, sort=None if sort == "file" else sort)
+    shown = fitting.take(slice(top or None))
+    places = {rule.statement: place for place, rule in enumerate(rules, 1)}
+    numbers = [places[rule.statement] for rule in shown]
     if as_json:
-        print_json([{"number": place + 1, **rules[place].to_dict()} for place in shown])
+        print_json([{"number": number, **rule.to_dict()} for number, rule in zip(numbers, shown, strict=True)])
         return
-    _show(rules, shown)
-    say(f"{len(shown):,} of {len(places):,} rules that fit, of {len(rules):,} in {source}")
+    _show(shown, numbers)
+    say(f"{len(shown):,} of {len(fitting):,} rules that fit, of {len(rules):,} in {source}")
 
 
 @rules_app.command()
@@ -110,7 +89,7 @@ def check(
 ) -> None:
     """Count the rules of a file again, hand-written ones too, and compare with what the file says."""
     if out is not None:
-        ft.check_rule_file(out)
+        ft.rule_format(out)
     loaded = ft.load(graph, **reading)
     checked = ft.read_rules(file, loaded).check(loaded, **counting_options)
     if out is not None:
@@ -148,15 +127,19 @@ def example(  # noqa: PLR0913, each is a flag
     numbered = rule.strip().lstrip("-").isdecimal()
     if numbered and not 1 <= int(rule) <= len(rules):
         raise ft.DataError(f"--rule {rule}: {file} has rules 1 to {len(rules)}")
-    chosen = rules[int(rule) - 1] if numbered else ft.Rule.parse(rule, "--rule: ")
-    found = rules.examples(
-        chosen, loaded, count=count, misses=misses, window=window, splits=[name.strip() for name in splits.split(",")]
-    )
+    among = cast(Any, [name.strip() for name in splits.split(",")])  # what is none is reported
+    try:
+        found = rules.examples(
+            int(rule) - 1 if numbered else rule, loaded, count=count, misses=misses, window=window, splits=among
+        )
+    except ft.DataError as error:
+        raise ft.DataError(f"--rule: {error}") from None
+    statement = rules[int(rule) - 1].statement if numbered else rule.strip()
     if as_json:
         shown = [[event._asdict() for event in grounding.events] for grounding in found]
-        print_json({"rule": chosen.statement, "holds": not misses, "examples": shown})
+        print_json({"rule": statement, "holds": not misses, "examples": shown})
         return
-    say(chosen.statement)
+    say(statement)
     for number, grounding in enumerate(found, 1):
         for place, event in enumerate(grounding.events):
             start = f"{number:>3}." if place == 0 else "    "
@@ -202,7 +185,7 @@ def diff(
 @rules_app.command("import")
 @takes(THRESHOLDS, READING)
 def import_(
-    miner: Annotated[Miner, typer.Argument(help="Who wrote the file.", show_default=False)],
+    miner: Annotated[Literal["amie", "anyburl"], typer.Argument(help="Who wrote the file.", show_default=False)],
     file: Annotated[Path, typer.Argument(help="The file of rules that it wrote.", show_default=False)],
     graph: GraphSource,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the temporal rules go.", show_default=False)],
@@ -211,33 +194,31 @@ def import_(
     reading: dict[str, Any],
 ) -> None:
     """Read the rules of AMIE or AnyBURL, find how they lie in time, and write those that reach the thresholds."""
-    ft.check_rule_file(out)
+    ft.rule_format(out)
     with _progress() as progress:
         loaded = ft.load(graph, **reading)
-        rules = ft.import_rules(file, loaded, miner.value, report=note, progress=progress, **thresholds)
+        rules = ft.import_rules(file, loaded, miner, report=note, progress=progress, **thresholds)
         rules.save(out)
-    _show(rules, range(len(rules))[:TOP])
+    _show(rules.take(slice(TOP)))
     say(f"{len(rules):,} temporal rules reach the thresholds; written to {out}")
 
 
-def _show(rules: ft.Rules, places: Sequence[int]) -> None:
-    """Print a table of rules with their numbers and measures."""
-    rows = []
-    for place in places:
-        rule = rules[place]
-        counts = rule.measures
-        rows.append(
-            (
-                place + 1,
-                rule.statement,
-                counts.confidence if counts.body_count else None,
-                counts.head_coverage if counts.head_count else None,
-                counts.support if counts.body_count else None,
-                counts.body_count or None,
-            )
+def _show(rules: ft.Rules, numbers: Sequence[int] | None = None) -> None:
+    """Print a table of rules with their numbers and measures; what was not counted is left empty."""
+    counts = [(rule.statement, rule.measures) for rule in rules]
+    rows = tuple(
+        (
+            number,
+            statement,
+            measures.confidence if measures.body_count else None,
+            measures.head_coverage if measures.head_count else None,
+            measures.support if measures.body_count else None,
+            measures.body_count or None,
         )
+        for number, (statement, measures) in zip(numbers or range(1, len(counts) + 1), counts, strict=True)
+    )
     formats = {"SC": ".3f", "HC": ".3f", "support": ",.6g", "body": ",.6g"}
-    show(ft.Table(("", "rule", "SC", "HC", "support", "body"), tuple(rows), formats=formats))
+    show(ft.Table(("", "rule", "SC", "HC", "support", "body"), rows, formats=formats))
 
 
 @contextmanager

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,14 +13,6 @@ from foretime.cli.options import READING, parse_settings, takes
 from foretime.cli.output import note, say, show
 
 
-class PresetName(StrEnum):
-    """The presets."""
-
-    quick = "quick"
-    balanced = "balanced"
-    best = "best"
-
-
 @takes(READING)
 def train(  # noqa: PLR0913, each is a flag
     graph: Annotated[
@@ -29,7 +20,7 @@ def train(  # noqa: PLR0913, each is a flag
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
     preset: Annotated[
-        PresetName | None,
+        Literal["quick", "balanced", "best"] | None,
         typer.Option(
             help="quick: rules and a re-ranker, minutes; balanced: LCGE, rules and a re-ranker; best: an ensemble of "
             "those, its re-ranker fitted out of fold.",
@@ -39,7 +30,7 @@ def train(  # noqa: PLR0913, each is a flag
     config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="A model alone, such as lcge or tntcomplex, without a preset; any other word lists them all."),
+        typer.Option(help="A model alone, without a preset: lcge, tntcomplex, …; any other word lists them all."),
     ] = None,
     rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training events at most.")] = None,
@@ -63,7 +54,9 @@ def train(  # noqa: PLR0913, each is a flag
         Path | None, typer.Option(help="Resume the run in this folder; with --epochs, continue to as many as that.")
     ] = None,
     test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.")
+    ] = 1,
     tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
     *,
     reading: dict[str, Any],
@@ -96,7 +89,7 @@ def train(  # noqa: PLR0913, each is a flag
         )
     else:
         run = ft.train(
-            graph, preset=preset and preset.value, model=model, config=config, settings=given, folder=out,
+            graph, preset=preset, model=model, config=config, settings=given, folder=out,
             callback=TerminalProgress(), jobs=jobs, test=test, tensorboard=tensorboard,
         )  # fmt: skip
     print_outcome(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -110,6 +110,13 @@ class Graph:
         times = {"start": facts.start, "end": facts.end} if self.has_intervals else {"time": facts.start}
         columns |= {name: column(steps, labels) for name, steps in times.items()}
         return frame_of(pa.table(columns), library)
+
+    def rows(self, split: str | None = None) -> Iterator[tuple[str, ...]]:
+        """Yield the facts of a split in names: subject, predicate, object and time, or start and end of intervals."""
+        entity, predicate, label = self.entities.name, self.predicates.name, self.timeline.label
+        for subject, what, object_, *ends in zip(*(c.tolist() for c in self.facts(split).columns()), strict=True):
+            times = ("" if step == UNKNOWN else label(step) for step in (ends if self.has_intervals else ends[:1]))
+            yield entity(subject), predicate(what), entity(object_), *times
 
     def split(
         self,
@@ -259,13 +266,27 @@ def _load_as_saved(folder: Path, config: DataConfig) -> Graph:
     return Graph.load(folder)
 
 
-def split_file(file: Path | str, out: Path | str, config: DataConfig) -> dict[Path, int]:
+def split_file(
+    file: Path | str,
+    out: Path | str,
+    *,
+    by: Literal["random", "time"] = "random",
+    valid_share: float = 0.1,
+    test_share: float = 0.1,
+    seed: int = 0,
+    **reading: Any,
+) -> dict[Path, int]:
     """Write train, valid and test files into a folder, every row as it was written, and return their rows by file.
 
-    The files are of the format of the input: a text file gives text files with the same delimiter, header and columns
-    (`.tsv`, or `.csv` where quotes group fields). All rows are checked first. Files of names that lie beside the file
-    come along. Raises `DataError` for bad rows, and for a folder that holds a split already.
+    `reading` are keywords of `load`, such as `delimiter`. The files are of the format of the input: a text file gives
+    text files with the same delimiter, header and columns (`.tsv`, or `.csv` where quotes group fields). All rows are
+    checked first. Files of names that lie beside the file come along. Raises `DataError` for bad rows, and for a
+    folder that holds a split already.
+
+        foretime.split_file("events.tsv", "events", by="time", test_share=0.2)
     """
+    shares = {"split": by, "valid_share": valid_share, "test_share": test_share, "split_seed": seed}
+    config = check_section(DataConfig, reading | shares, "", "data.")
     file, out, problems = Path(file), Path(out), Problems()
     if file.is_dir():
         raise DataError(f"{file}: a folder; name the one file that is to be split")

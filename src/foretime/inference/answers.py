@@ -12,7 +12,7 @@ from foretime.evaluation.slots import SLOTS, Slot
 from foretime.tables import FrameLibrary, Table
 
 if TYPE_CHECKING:
-    from foretime.inference.explanation.explanation import Explanation
+    from foretime.inference.explanation.explanation import Explanation, ShownReason
     from foretime.inference.predictor import Predictor
 
 AlreadyKnown = Literal["mark", "hide"]
@@ -63,6 +63,9 @@ def fact_text(slots: Mapping[str, object]) -> str:
     return f"({', '.join(str(value) for value in slots.values() if value is not None)})"
 
 
+NO_SOURCE = "this answer does not come from a run; explain one of those that run.predict returns"
+
+
 @dataclass(frozen=True)
 class Answer:
     """A candidate for the open slot of a question.
@@ -91,9 +94,16 @@ class Answer:
         1
         """
         if self.source is None:
-            raise QuestionError("this answer does not come from a run; explain one of those that run.predict returns")
+            raise QuestionError(NO_SOURCE)
         predictor, question = self.source
         return predictor.explainer.explain_answer(question, self, top)
+
+    def reasons(self, count: int = 3) -> list[ShownReason]:
+        """Return the first reasons of the answer, with rules that are not counted: less than `explain`, and quicker."""
+        if self.source is None:
+            raise QuestionError(NO_SOURCE)
+        predictor, question = self.source
+        return predictor.explainer.reasons_for(question, self, count)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values for JSON."""

@@ -29,7 +29,7 @@ from foretime.inference.explanation.explanation import (
 )
 from foretime.inference.explanation.wording import FactIds, Wording
 from foretime.inference.predictor import Predictor
-from foretime.reranker.features.extractor import Describer
+from foretime.reranker.features.extractor import FeatureExtractor
 from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
 from foretime.runs.folder import RunFolder
 
@@ -142,34 +142,34 @@ class Explainer:
     @torch.inference_mode()
     def _reranker(self, question: Question, answer: Answer) -> tuple[BasePlace | None, RerankerScore | None]:
         """Return where the base model has put an answer, and its score by the re-ranker."""
-        slot, graph, reranked = question.target, self.predictor.graph, self.predictor.scorer.stages
+        slot, graph, reranked = question.target, self.predictor.graph, self.predictor.scorer.reranked
         if reranked is None or slot not in ("subject", "object"):
             return None, None
         asked = self.predictor.facts_of([question], slot)
         asked = inverted(asked, graph) if slot == "subject" else asked
         candidate = graph.entities.id(answer.name)
-        found, shortlist = reranked.describe(asked, candidate), reranked.reranker.top
+        found, shortlist = reranked.extract(asked, candidate), reranked.reranker.top
         if found is None:
             return BasePlace(shortlist, listed=False), None
-        *values, base = reranked.reranker.contributions(found.columns)[0].tolist()
-        features = zip(found.names, found.columns[0].tolist(), values, strict=True)
+        *values, base = reranked.reranker.contributions(found.values)[0].tolist()
+        features = zip(found.names, found.values[0].tolist(), values, strict=True)
         contributions = sorted((Contribution(*one) for one in features), key=lambda one: -abs(one.contribution))
         # the question is scored anew: among other questions the last digits, and so the way through a tree, may differ
         score = float(reranked.score(asked)[0, candidate])
         _check_sum(f"the features of {answer.name!r}", [base, *values], score, "re-ranked score")
         reported = next((one.value for one in contributions if one.feature == SHARED_NEIGHBOURS), 0.0)
-        shared = self._shared_neighbours(reranked.describer, asked, candidate, reported)
+        shared = self._shared_neighbours(reranked.extractor, asked, candidate, reported)
         return BasePlace(shortlist, True, found.place), RerankerScore(base, tuple(contributions), shared)
 
     def _shared_neighbours(
-        self, describer: Describer, asked: Facts, candidate: int, reported: float
+        self, extractor: FeatureExtractor, asked: Facts, candidate: int, reported: float
     ) -> SharedNeighbours | None:
         """Return what supports a candidate of one question via shared neighbours; None where there are no intervals."""
-        if describer.spans is None:
+        if extractor.spans is None:
             return None
         x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
         fact = SpanFact(x, p, candidate, start, end)
-        paths = company_paths(describer.spans, describer.grounds.reach.past_only, fact)
+        paths = company_paths(extractor.spans, extractor.grounds.reach.past_only, fact)
         return self._wording.shared_neighbours(fact, paths, reported)
 
     def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:

@@ -6,29 +6,27 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foretime.config import Config, read_config
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
-from foretime.evaluation import FilterName
+from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
 from foretime.inference.explanation.explanation import Explanation
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import answer_file
-from foretime.rules.rule import Rules
-from foretime.runs.continuing import continue_run
-from foretime.runs.finish import evaluate_split
+from foretime.rules.table import Rules
+from foretime.runs.evaluation import evaluate_split
 from foretime.runs.folder import RunFolder
+from foretime.runs.life import continue_run, create_run
 from foretime.runs.life import resume as _resume
-from foretime.runs.life import train as _train
+from foretime.runs.presets import DEFAULT_PRESET, PRESETS, PresetName, preset_config
 from foretime.tables import Table
-from foretime.training.callbacks import Callback
+from foretime.training.callbacks import Callback, Callbacks, TensorBoard
+from foretime.training.precision import precision_warning
 from foretime.training.settings import changed_config, complete_config
-
-if TYPE_CHECKING:
-    from foretime.evaluation import Evaluation  # type: ignore[attr-defined, unused-ignore]
 
 
 class Run:
@@ -81,18 +79,36 @@ class Run:
         return Table.of(self._folder.trace(), f"training of {self.path}")
 
     @property
+    def evaluations(self) -> dict[str, Evaluation]:
+        """The evaluation of each split that the report has; raises `RunError` if the run is not finished."""
+        return evaluations_in(self.report)
+
+    @property
     def metrics(self) -> Table:
         """One row for each evaluated split, and one more for the base model where there is a re-ranker.
 
         Raises `RunError` if the run is not finished.
         """
-        report, rows = self.report, []
-        for split in ("valid", "test"):
-            whole = report.get(split) or {}
-            models = {"re-ranked" if "base_model" in whole else None: whole, "base model": whole.get("base_model")}
-            rows += [{"split": split, "model": name, **one["all"]} for name, one in models.items() if one]
-        numbers = dict.fromkeys(("mrr", "hits@1", "hits@3", "hits@10"), ".4f")
-        return Table.of(rows, str(self.path), numbers)
+        return metrics_table(self.evaluations)
+
+    @property
+    def summary(self) -> str:
+        """What was trained on what, for how long, and how often test was ranked; `RunError` if it is not finished."""
+        report = self.report
+        return (
+            f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
+            f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}"
+        )
+
+    @property
+    def uses_time(self) -> bool:
+        """Whether the scores of its model depend on the time."""
+        return self.predictor.model.uses_time
+
+    @property
+    def explanation_note(self) -> str | None:
+        """What a reader should know of all its explanations, such as that it was trained without evidence."""
+        return self.predictor.explainer.note
 
     def predict(
         self,
@@ -199,10 +215,10 @@ class Run:
 
     def __repr__(self) -> str:
         try:
-            figures = {row["split"]: row["mrr"] for row in self.metrics if row["model"] != "base model"}
+            found = self.evaluations.values()
         except RunError:
             return f"Run {self.path}: {self.config.model.name} on {self.graph.name}, not finished"
-        shown = "".join(f", {split} MRR {mrr:.4f}" for split, mrr in figures.items())
+        shown = "".join(f", {one.split} MRR {one.all.mrr:.4f}" for one in found)
         return f"Run {self.path}: {self.config.model.name} on {self.graph.name}{shown}"
 
     def _repr_html_(self) -> str:
@@ -211,9 +227,9 @@ class Run:
 
 
 def train(  # noqa: PLR0913, each is a choice of its own
-    graph: Any,
+    graph: Any = None,
     *,
-    preset: str | None = None,
+    preset: PresetName | None = None,
     model: str | None = None,
     folder: Path | str | None = None,
     config: Config | Path | str | None = None,
@@ -221,20 +237,24 @@ def train(  # noqa: PLR0913, each is a choice of its own
     callback: Callback | None = None,
     jobs: int = 1,
     test: bool = True,
+    tensorboard: bool = False,
 ) -> Run:
-    """Train a model on a graph in a new run folder, and return the finished run.
+    """Train on a graph in a new run folder, and return the finished run.
 
     Parameters:
-        graph: a `Graph`, or anything that `load` reads.
-        preset: `quick`, `balanced` or `best`: settings that are chosen for the graph.
-        model: the name of a model, in place of the configured one.
+        graph: a `Graph`, or anything that `load` reads; by default the one that the configuration names.
+        preset: `quick`, `balanced` or `best`: settings that are chosen for the graph. Without a model and a
+            configuration it is `balanced`.
+        model: the name of a model. Alone it is trained as it is, without evidence and without a re-ranker; beside a
+            preset it takes the place of the preset's.
         folder: where the run is kept; by default the first free one of runs/GRAPH-MODEL, runs/GRAPH-MODEL-2, …, with
-            the name of the preset in place of the model's if there is one.
+            the name of the preset instead of the model's if there is one.
         config: a configuration or its TOML file; not together with a preset.
-        settings: values in place of those, by their dotted names: `{"training.epochs": 20}`.
-        callback: hears of every step and epoch.
+        settings: values that replace those, by their dotted names: `{"training.epochs": 20}`.
+        callback: is called at every step and epoch.
         jobs: how many trainings run in parallel, where the run has several.
         test: whether test is ranked at the end.
+        tensorboard: whether the run folder gets TensorBoard scalars.
 
     Raises `ConfigError` for a wrong setting, `DataError` for a graph that cannot be read, `RunError` if the folder
     holds a run already, and `Interrupted` if the callback asks to stop.
@@ -246,22 +266,39 @@ def train(  # noqa: PLR0913, each is a choice of its own
     """
     if preset is not None and config is not None:
         raise ConfigError("give either a preset or a configuration; single settings may stand beside both")
+    if preset is None and model is None and config is None:
+        preset = DEFAULT_PRESET
     changes = {**({"model.name": model} if model else {}), **(settings or {})}
     if isinstance(graph, str | Path):
         changes["data.path"] = str(graph)
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
-    final = changed_config(base, changes, "train: ")
+    final = changed_config(base, changes)
     if preset is None:
         complete_config(final)  # a wrong setting should not wait for the graph to be read
+    elif preset not in PRESETS:
+        raise ConfigError(f"unknown preset {preset!r}; the presets are {', '.join(PRESETS)}")
+    if graph is None and not final.data.path:
+        raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
     if folder is not None:
         RunFolder.check_free(folder)
-    graph = graph if isinstance(graph, Graph) else read_graph(graph, final.data)
+    hear = callback or Callback()
+    loaded = graph if isinstance(graph, Graph) else read_graph(final.data.path if graph is None else graph, final.data)
+    hear.announce(_outline(loaded))
     if preset is not None:
-        from foretime.runs.presets import preset_config  # type: ignore[import-not-found, unused-ignore]
+        final = preset_config(preset, loaded, changes)
+    for warning in filter(None, [*loaded.describe().warnings(), precision_warning(final.training)]):
+        hear.warn(warning)
+    chosen = Path(free_folder(loaded.name, preset or final.model.name) if folder is None else folder)
+    hear.announce(f"training {preset or final.model.name} in {chosen}")
+    create_run(loaded, final, chosen, hear)
+    return resume(chosen, callback=callback, jobs=jobs, test=test, tensorboard=tensorboard)
 
-        final = preset_config(preset, graph, changes)
-    chosen = free_folder(graph.name, preset or final.model.name) if folder is None else folder
-    return Run(_train(graph, final, chosen, callback, test, jobs))
+
+def _outline(graph: Graph) -> str:
+    return (
+        f"{graph.name}: {len(graph.train):,} training facts, {len(graph.entities):,} entities, "
+        f"{len(graph.predicates):,} predicates, {len(graph.timeline):,} time steps"
+    )
 
 
 def free_folder(graph: str, label: str) -> Path:
@@ -281,6 +318,7 @@ def resume(
     callback: Callback | None = None,
     jobs: int = 1,
     test: bool = True,
+    tensorboard: bool = False,
 ) -> Run:
     """Continue a run where it was interrupted, or to more `epochs` if it is finished, and return it.
 
@@ -291,9 +329,11 @@ def resume(
     Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...
     """
     path = folder.path if isinstance(folder, Run) else folder
+    RunFolder.open(path)  # TensorBoard would make a folder that is not there
     if epochs is not None:
         continue_run(path, epochs)
-    return Run(_resume(path, callback, test, jobs))
+    heard = Callbacks([callback or Callback(), *([TensorBoard(Path(path))] if tensorboard else [])])
+    return Run(_resume(path, heard, test, jobs))
 
 
 def open_run(folder: Path | str) -> Run:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.evaluation import FilterName, evaluate, model_scorer
+from foretime.evaluation import Evaluation, FilterName, evaluate, model_scorer
 from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
 from foretime.evaluation.slots import SLOTS, Slot, candidates
 from foretime.evidence.module import WithEvidence
@@ -23,16 +23,13 @@ LOOKED_UP_AT_MOST = 400_000
 
 def evaluate_split(
     scorer: Scorer, graph: Graph, split: str, filter_name: FilterName, temperatures: dict[str, float]
-) -> dict[str, Any]:
-    """Return the report of a split with its calibration errors, as plain values; with a re-ranker also `base_model`."""
-    result = evaluate(scorer.score, graph, split, filter_name).to_dict()
-    result["calibration_error"] = {
+) -> Evaluation:
+    """Return the evaluation of a split with its calibration errors, and that of the base model under a re-ranker."""
+    errors: dict[str, float] = {
         slot: calibration_error(scorer, graph, slot, graph.facts(split), temperatures[slot]) for slot in SLOTS
     }
-    if scorer.reranked is not None:
-        base = evaluate(model_scorer(scorer.model), graph, split, filter_name).to_dict()
-        result["base_model"] = {name: base[name] for name in ("all", "mrr_interval", "kinds")}
-    return result
+    base = evaluate(model_scorer(scorer.model), graph, split, filter_name) if scorer.reranked is not None else None
+    return replace(evaluate(scorer.score, graph, split, filter_name), calibration_error=errors, base_model=base)
 
 
 def calibrate(scorer: Scorer, graph: Graph) -> dict[str, float]:

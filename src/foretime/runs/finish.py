@@ -54,7 +54,7 @@ def _facts_of(run: RunFolder, config: Config, graph: Graph) -> dict[str, Any]:
         "model": config.model.name,
         "data": graph.name,
         "data_fingerprint": graph.fingerprint(),
-        "data_warnings": describe(graph).warnings(),
+        "data_warnings": graph.describe().warnings(),
         "rules": 0 if rules is None else len(rules),
         "evidence": sorted(config.evidence.families) if config.evidence.use else [],
         "ensemble_size": config.training.ensemble_size,

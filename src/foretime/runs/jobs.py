@@ -12,7 +12,7 @@ from foretime.config import Config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.reranker.folds import facts_of_base_model, folds_left_out, folds_of
-from foretime.rules.rule import Rules
+from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.training.callbacks import Callback, NamedJob
 from foretime.training.checkpoint import read_progress
@@ -75,9 +75,7 @@ def member_config(config: Config, number: int) -> Config:
     )
 
 
-def train_job(
-    job: Job, run: RunFolder, config: Config, graph: Graph, rules: Rules | None, callback: Callback
-) -> None:
+def train_job(job: Job, run: RunFolder, config: Config, graph: Graph, rules: Rules | None, callback: Callback) -> None:
     """Train a job to its end, or resume it."""
     folder = job.folder(run)
     folder.path.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from foretime.models import Ensemble, Model
 from foretime.reranker.features.extractor import FeatureExtractor, graph_feature_names
 from foretime.reranker.scorer import RerankedModel, Scorer
 from foretime.reranker.trees import Reranker
-from foretime.rules.rule import Rules
+from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import member_config
 from foretime.training.trainer import load_weights, new_model

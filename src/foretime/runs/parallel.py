@@ -16,7 +16,7 @@ from foretime.data.graph import Graph
 from foretime.errors import ForetimeError, Interrupted, RunError
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import Job, jobs_left, jobs_of
-from foretime.training.callbacks import Callback, Plan
+from foretime.training.callbacks import Callback, TrainingPlan
 
 Reports: TypeAlias = "queue.Queue[tuple[Worker, dict[str, Any] | None]]"
 """Which worker reports, and what: the record of an epoch, nothing when it has ended."""
@@ -38,7 +38,7 @@ def train_in_parallel(
     working: list[Worker] = []
     reports: Reports = queue.Queue()
     done, stopping = whole - len(left) * config.training.epochs, False
-    callback.begin(Plan(whole, 1, 2 * len(graph.train), done + 1, 0, None))
+    callback.begin(TrainingPlan(whole, 1, 2 * len(graph.train), done + 1, 0, None))
     try:
         while working or (left and not stopping):
             while left and len(working) < jobs and not stopping:

@@ -7,7 +7,7 @@ numbers of epochs, folds and so on. What is set explicitly always wins.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from foretime.config import Config, override
 from foretime.data.graph import Graph
@@ -16,6 +16,8 @@ from foretime.models import model_class
 from foretime.training.guidance import wants_rules
 from foretime.training.settings import default_penalties
 
+PresetName = Literal["quick", "balanced", "best"]
+DEFAULT_PRESET: PresetName = "balanced"
 SMALL, LARGE = 5_000, 200_000
 """Training facts below which, and above which, the numbers of ICEWS14 are replaced."""
 FEWEST_FOR_FOLDS = 20
@@ -86,9 +88,9 @@ def preset_config(name: str, graph: Graph, overrides: Mapping[str, Any] | None =
     settings = _fitting({**PRESETS[name].settings, **_sized(name, graph)}, given)
     config = override(Config(), {**settings, **given})
     if wants_rules(config) and "penalties.event_rules" not in given and not config.rules.file:
-        from foretime.rules.mining import mine
+        from foretime.rules.mining import mine_rules
 
-        if len(mine(graph, config.rules)) == 0:
+        if len(mine_rules(graph, config.rules)) == 0:
             config = override(config, {"penalties.event_rules": 0.0})
     return config
 

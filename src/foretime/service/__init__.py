@@ -1,1 +1,55 @@
 """The service: the answers of runs over HTTP, for programs and for the page. See `docs/service.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from foretime.errors import ConfigError
+
+EXTRA = ("fastapi", "starlette", "uvicorn", "httptools", "prometheus_client")
+"""What the extra `serve` installs."""
+
+
+def serve(  # noqa: PLR0913, each is a choice of its own
+    runs: Sequence[Path | str] | Path | str,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8420,
+    token: str | None = None,
+    look_again: float = 5.0,
+    queue: int = 64,
+    gather_seconds: float = 0.002,
+    deadline: float = 10.0,
+    threads: int = 0,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the answers of runs over HTTP, with a page to explore them, until the process is asked to stop.
+
+    Parameters:
+        runs: folders of runs, or folders with runs in them.
+        host: the address; any other than loopback demands a token.
+        port: the port; 0 takes a free one.
+        token: what requests must bring.
+        look_again: seconds until the folders are looked at again.
+        queue: questions that may wait; others are refused.
+        gather_seconds: for how long questions are gathered into one matrix product; with 0 each is asked alone.
+        deadline: seconds until a question is given up.
+        threads: threads of the matrix products; 0 for all cores.
+        ready: is called with the address once the service listens.
+
+    Raises `ConfigError` if the extra `serve` is not installed, or the address cannot be listened on.
+
+        foretime.serve("runs", port=0, ready=print)
+    """
+    try:
+        from foretime.service.server import listen_and_serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        raise ConfigError(f"{error.name} is not installed; pip install 'foretime[serve]'") from None
+    from foretime.service.settings import Settings
+
+    folders = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
+    settings = Settings(host, port, token, look_again, queue, gather_seconds, deadline, threads)
+    listen_and_serve(folders, settings, ready or (lambda address: None))

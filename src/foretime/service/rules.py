@@ -9,11 +9,9 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from foretime.errors import DataError
-from foretime.rules.files import to_dict
-from foretime.rules.grounding import Found, find_examples
-from foretime.rules.mining import temporal_settings
-from foretime.rules.rule import STATIC, Rules
-from foretime.rules.text import measures_of, written
+from foretime.rules.grounding import FoundExamples, find_examples
+from foretime.rules.rule import STATIC
+from foretime.rules.table import Rules
 from foretime.service.context import TheBackend, TheRun
 from foretime.service.models import Name, Open, Paged, RequestBody, ResponseBody
 from foretime.service.problems import ERRORS, Problem
@@ -134,28 +132,28 @@ def rules_page(run: ServedRun, asked: RulesIn) -> RulesOut:
     rows = np.flatnonzero(keep)
     ordered = rows[np.argsort(-getattr(table, asked.sort)[rows], kind="stable")]
     page = ordered[asked.offset : asked.offset + asked.limit].tolist()
-    return RulesOut(total=len(rows), window=window, rules=[_rule(run, table, row) for row in page])
+    return RulesOut(total=len(rows), window=window, rules=[_rule(table, row) for row in page])
 
 
 def groundings_page(run: ServedRun, row: int, asked: GroundingsIn) -> GroundingsOut:
     """Return the first groundings of a rule by time."""
     if run.rules is None or not 0 <= row < len(run.rules):
         raise Problem(404, "not_found", f"the run {run.name!r} has no rule {row}; its rules are numbered from 0")
-    rule, settings, note = run.rules.rule(row), temporal_settings(run.config.rules), None
+    rule, window, note = run.rules.ids(row), run.config.rules.window, None
     try:
-        found = find_examples(rule, run.graph, settings, run.events, asked.limit, asked.misses, GROUNDING_SECONDS)
+        found = find_examples(rule, run.graph, window, run.events, asked.limit, asked.misses, GROUNDING_SECONDS)
     except DataError as error:
-        found, note = Found([], whole=True), str(error)
+        found, note = FoundExamples([], whole=True), str(error)
     if not found.whole:
         note = f"only the first {len(found.groundings)}: finding more takes longer than {GROUNDING_SECONDS:g} s"
     shown = [
         GroundingOut(holds=one.holds, events=[RoleEvent(**event._asdict()) for event in one.events])
         for one in found.groundings
     ]
-    return GroundingsOut(rule=_rule(run, run.rules, row), groundings=shown, note=note)
+    return GroundingsOut(rule=_rule(run.rules, row), groundings=shown, note=note)
 
 
-def _rule(run: ServedRun, table: Rules, row: int) -> RuleOut:
-    rule = table.rule(row)
-    found = to_dict(written(rule, run.graph.predicates, measures_of(table, row)), rule.pattern or "static")
+def _rule(table: Rules, row: int) -> RuleOut:
+    found = table[row].to_dict()
+    found["pattern"] = found["pattern"] or "static"
     return RuleOut.model_validate({"id": row, **{key: found[key] for key in RuleOut.model_fields.keys() - {"id"}}})

@@ -19,11 +19,11 @@ from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Question
 from foretime.inference.explainer import Explainer
 from foretime.inference.predictor import Predictor
-from foretime.rules.grounding import EventIndex
+from foretime.reranker.folds import fits_on_valid
+from foretime.rules.grounding import GroundingIndex
 from foretime.rules.mining import facts_of
-from foretime.rules.rule import Rules
+from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
-from foretime.runs.reranking import fits_on_valid
 from foretime.service.history import History
 from foretime.service.models import SPLITS, FactOut, GivenSlots, ResponseBody, Split, given_slots
 
@@ -118,7 +118,7 @@ class ServedRun:
             steps=len(timeline),
             rules=0 if self.rules is None else len(self.rules),
             evidence=self.explainer.note is None,
-            reranker=self.predictor.scorer.stages is not None,
+            reranker=self.predictor.scorer.reranked is not None,
             forecasts=self.predictor.forecasts,
             intervals=graph.has_intervals,
             valid_mrr=valid_mrr,
@@ -136,9 +136,9 @@ class ServedRun:
         return RunOut(**own, example=self.example)
 
     @cached_property
-    def events(self) -> EventIndex:
+    def events(self) -> GroundingIndex:
         """The events that the rules were mined from, indexed when groundings are first asked for."""
-        return EventIndex(facts_of(self.graph, self.config.rules), self.graph)
+        return GroundingIndex(facts_of(self.graph, self.config.rules), self.graph)
 
     @cached_property
     def example(self) -> FactOut | None:
@@ -159,7 +159,9 @@ class ServedRun:
         """Raise `QuestionError` if a time cannot be asked about."""
         self.predictor.step(time)
 
-    def complete(self, questions: Sequence[GivenSlots], top: int, already_known: AlreadyKnown) -> list[list[dict[str, Any]]]:
+    def complete(
+        self, questions: Sequence[GivenSlots], top: int, already_known: AlreadyKnown
+    ) -> list[list[dict[str, Any]]]:
         """Return the best answers to each question as plain values."""
         found = self.predictor.predict_many([Question(**slots) for slots in questions], top, already_known)
         return [[answer.to_dict() for answer in answers] for answers in found]

@@ -39,7 +39,7 @@ def check_settings(settings: Settings) -> None:
         )
 
 
-def serve(folders: list[Path], settings: Settings, listening: Callable[[str], None]) -> None:
+def listen_and_serve(folders: list[Path], settings: Settings, listening: Callable[[str], None]) -> None:
     """Serve runs until the process is asked to stop; `listening` is called with the address."""
     import torch
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from foretime.errors import ConfigError
 
 
-class Plan(NamedTuple):
+class TrainingPlan(NamedTuple):
     """What lies before a training: epochs, steps and questions in each, and where it starts or resumes."""
 
     epochs: int
@@ -28,7 +28,7 @@ class Callback:
             print(record["epoch"], record.get("valid_mrr"))
     """
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: TrainingPlan) -> None:
         """Training starts, or resumes where it was interrupted."""
 
     def step(self, epoch: int, step: int, loss: float) -> None:
@@ -42,6 +42,9 @@ class Callback:
 
     def announce(self, text: str) -> None:
         """Something else begins, such as ranking valid."""
+
+    def warn(self, text: str) -> None:
+        """Something deserves a second look, such as facts that are in two splits."""
 
     def end(self) -> None:
         """Training is over, for whatever reason."""
@@ -66,7 +69,7 @@ class Callbacks(Callback):
     def __init__(self, callbacks: Sequence[Callback]) -> None:
         self.callbacks = callbacks
 
-    begin, step, epoch, announce, end = map(_call_each, ("begin", "step", "epoch", "announce", "end"))
+    begin, step, epoch, announce, warn, end = map(_call_each, ("begin", "step", "epoch", "announce", "warn", "end"))
 
     def stop_wanted(self) -> bool:
         """Whether one of them wants to stop."""

@@ -20,7 +20,7 @@ from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
 from foretime.rules.table import Rules
 from foretime.training.batches import QuestionPool, step_rows
-from foretime.training.callbacks import Callback, Plan
+from foretime.training.callbacks import Callback, TrainingPlan
 from foretime.training.candidates import SampledSoftmax, most_frequent
 from foretime.training.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 from foretime.training.files import TrainingFiles
@@ -104,10 +104,12 @@ class Trainer:
         finally:
             self.callback.end()
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> TrainingPlan:
         best = self.progress.best_mrr if self.progress.best_epoch and len(self.graph.valid) else None
         pairs = self._pools[0].pairs
-        return Plan(self.config.training.epochs, self.steps, pairs, self.progress.epoch, self.progress.step, best)
+        return TrainingPlan(
+            self.config.training.epochs, self.steps, pairs, self.progress.epoch, self.progress.step, best
+        )
 
     def _train_epoch(self) -> None:
         """Do the rest of the epoch's steps."""

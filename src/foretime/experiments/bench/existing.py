@@ -10,9 +10,9 @@ from foretime.data.graph import read_graph
 from foretime.errors import ForetimeError
 from foretime.experiments.bench.lists import BenchList, PlannedRun
 from foretime.experiments.bench.process import is_held
-from foretime.runs.continuing import continue_run
 from foretime.runs.fingerprint import config_hash
 from foretime.runs.folder import RunFolder
+from foretime.runs.life import continue_run
 
 
 def fingerprint_in(run: RunFolder) -> str | None:

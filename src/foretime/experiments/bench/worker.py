@@ -19,7 +19,7 @@ from foretime.config import read_config
 from foretime.data.graph import read_graph
 from foretime.errors import ForetimeError, Interrupted
 from foretime.runs.life import create_run, resume
-from foretime.training.callbacks import Callback, Plan
+from foretime.training.callbacks import Callback, TrainingPlan
 
 STANDARD_OUTPUT, INTERRUPTED, FAILED = 1, 130, 2
 
@@ -31,7 +31,7 @@ class WorkerCallback(Callback):
         self._parent, self._stop, self._training = parent, False, False
         self._handler: Any = signal.SIG_DFL
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: TrainingPlan) -> None:
         """Catch SIGTERM: outside of training there is no state to save."""
         self._training = True
         self._handler = signal.signal(signal.SIGTERM, self._on_signal)

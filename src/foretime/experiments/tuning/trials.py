@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import Interrupted
+from foretime.reranker.folds import check_reranker, facts_of_base_model
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.training.callbacks import Callback, Callbacks

@@ -152,11 +152,11 @@ class RerankerScore:
 
     def summary(self) -> list[Contribution]:
         """Return the contributions with those of the base model as one: a reader asks what else there is."""
-        of_base = [one for one in self.contributions if said_by_first_stage(one.feature)]
-        others = [one for one in self.contributions if not said_by_first_stage(one.feature)]
+        of_base = [one for one in self.contributions if is_of_base_model(one.feature)]
+        others = [one for one in self.contributions if not is_of_base_model(one.feature)]
         if of_base:
             place = next((one.value for one in of_base if one.feature == "position"), 0.0)
-            others.append(Contribution(FIRST_STAGE_SAYS, place, math.fsum(one.contribution for one in of_base)))
+            others.append(Contribution(BASE_MODEL, place, math.fsum(one.contribution for one in of_base)))
         return sorted(others, key=lambda one: -abs(one.contribution))
 
     def to_dict(self, top: int | None) -> dict[str, Any]:
