@@ -11,7 +11,7 @@ from foretime.inference.explanation.company import Company, Peer
 from foretime.inference.explanation.events import GroundedEvent
 from foretime.inference.explanation.wording import Wording
 from foretime.reranker.features.intervals import span_index
-from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
+from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 
 FACTS = (
     ("Ann", "plays for", "Old", "2001", "2004"),
@@ -43,7 +43,7 @@ def company(graph: Graph, subject: str, turned: bool, answer: str, past_only: bo
         graph.timeline.step("2004"),
         graph.timeline.step("2005"),
     )
-    paths = company_paths(span_index(graph.train, len(graph.entities), predicates), past_only, asked)
+    paths = shared_neighbour_paths(span_index(graph.train, len(graph.entities), predicates), past_only, asked)
     return Wording(graph).company(asked, paths, told=0.0)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from foretime.reranker.features import intervals as spans
-from foretime.reranker.features.profile import COLUMNS, FAR
+from foretime.reranker.features.profile import FAR, PROFILE_FEATURES
 from foretime.reranker.features.words import value_in_words
 from foretime.reranker.quantising import is_count, is_share, tell_roughly
 
@@ -26,7 +26,7 @@ def test_shares_are_told_in_halves_of_halves():
 
 
 def test_distances_and_the_predicate_stay_as_they_are():
-    exact = [name for name in COLUMNS if not is_count(name) and not is_share(name)]
+    exact = [name for name in PROFILE_FEATURES if not is_count(name) and not is_share(name)]
     assert [told(name, 57.0) for name in exact] == [57.0] * len(exact)
     assert told("pair_before", FAR) == FAR
     assert set(exact) == {
@@ -36,7 +36,7 @@ def test_distances_and_the_predicate_stay_as_they_are():
 
 
 def test_counts_of_facts_that_lie_in_time_are_told_roughly_too():
-    counts = [name for name in spans.COLUMNS if is_count(name)]
+    counts = [name for name in spans.PROFILE_FEATURES if is_count(name)]
     assert [told(name, 57.0) for name in counts] == [63.0] * len(counts)
     said = ("overlapping", "covering", "within", "same_span", "same_start", "same_end", "following", "preceding")
     assert set(counts) == {f"{whose}_{name}" for whose in ("object", "active") for name in said}

@@ -13,7 +13,6 @@ from foretime.data.facts import Facts, inverse
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot, turn
 from foretime.evidence.counting import count_pair_rule
-from foretime.evidence.families import PAIR_OFFSET
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import ReasonFinder
 from foretime.inference.explanation.company import Company
@@ -28,7 +27,7 @@ from foretime.inference.explanation.explanation import (
 from foretime.inference.explanation.wording import Asked, Wording
 from foretime.inference.predictor import Answer, Known, Predictor, Question
 from foretime.reranker.features.extractor import Describer
-from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
+from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 from foretime.runs.folder import RunFolder
 
 __all__ = ["Contribution", "Explainer", "Explanation", "ShownReason"]
@@ -63,7 +62,7 @@ class Explainer:
         self._evidence = evidence_of(predictor.model)
         self._wording = Wording(predictor.graph)
         if self._evidence is not None:
-            self._finder = ReasonFinder(self._evidence.grounds, self._evidence.weights.detach().numpy())
+            self._finder = ReasonFinder(self._evidence.index, self._evidence.weights.detach().numpy())
 
     @classmethod
     def open(cls, run: RunFolder | Path | str) -> Explainer:
@@ -176,7 +175,7 @@ class Explainer:
             return None
         x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
         fact = SpanFact(x, p, candidate, start, end)
-        paths = company_paths(describer.spans, describer.grounds.reach.past_only, fact)
+        paths = shared_neighbour_paths(describer.spans, describer.index.reach.past_only, fact)
         return self._wording.company(fact, paths, told)
 
     def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:
@@ -209,9 +208,9 @@ class Explainer:
         body = cast(int, reason.key[1])
 
         def counted(part: ReasonPart) -> ReasonPart:
-            if part.family != PAIR_OFFSET.name:
+            if part.family != "pair_offset":
                 return part
-            count = count_pair_rule(self._finder.index, asked.predicate, body, int(part.value))
+            count = count_pair_rule(self._finder.events, asked.predicate, body, int(part.value))
             return replace(part, support=count.support, body_count=count.body_count)
 
         return replace(reason, parts=tuple(counted(part) for part in reason.parts))

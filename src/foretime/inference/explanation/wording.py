@@ -10,12 +10,11 @@ from typing import NamedTuple
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph
 from foretime.evidence.buckets import affinity_words, count_words, offset_words
-from foretime.evidence.families import ACTIVE_COUNT, AFFINITY, OBJECT_OFFSET, PAIR_OFFSET, PATH
 from foretime.evidence.reasons import Event, Reason
 from foretime.inference.explanation.company import Company, Peer
 from foretime.inference.explanation.events import GroundedEvent, Mark
 from foretime.inference.explanation.explanation import IN_TWOS, ReasonPart, ShownReason
-from foretime.reranker.features.shared_neighbours import CompanyPath, SpanFact, steps_apart
+from foretime.reranker.features.shared_neighbours import SharedNeighbourPath, SpanFact, steps_apart
 from foretime.rules.rule import STATIC, Rule
 from foretime.rules.text import Atom, WrittenRule
 from foretime.rules.text import written as written_rule
@@ -82,7 +81,7 @@ class Wording:
 
     def _part(self, asked: Asked, reason: Reason, rule: WrittenRule | None) -> ReasonPart:
         statement = None
-        if rule is not None and reason.family in (PAIR_OFFSET.name, OBJECT_OFFSET.name):
+        if rule is not None and reason.family in ("pair_offset", "object_offset"):
             statement = _dated(rule, int(reason.value)).statement
         return ReasonPart(
             family=reason.family,
@@ -98,14 +97,14 @@ class Wording:
 
     def _says(self, asked: Asked, reason: Reason, bucket: bool = True) -> str:
         """Return what one feature says, with its bucket if that is wanted."""
-        if reason.family == AFFINITY.name:
+        if reason.family == "affinity":
             return affinity_words(reason.value, bucket)
-        if reason.family == ACTIVE_COUNT.name:
+        if reason.family == "active_count":
             return f"{count_words(int(reason.value), bucket)} the same {self._unit}"
         if reason.family.endswith("count"):
             return f"{count_words(int(reason.value), bucket)} {'so far' if asked.past_only else 'in all'}"
         when = offset_words(int(reason.value), self._unit, bucket)
-        return f"the farther event {when}" if reason.family == PATH.name else when
+        return f"the farther event {when}" if reason.family == "path" else when
 
     def _when(self, asked: Asked, group: list[Reason]) -> str:
         """Return what all features of a reason say: `, the same day, 3 days after, 37 times in all`."""
@@ -172,20 +171,20 @@ class Wording:
         who, whom = names.name(event.subject), names.name(event.object)
         return GroundedEvent(mark, who, self._predicate(event.predicate), whom, timeline.label(event.time), end)
 
-    def company(self, asked: SpanFact, paths: list[CompanyPath], told: float) -> Company:
+    def company(self, asked: SpanFact, paths: list[SharedNeighbourPath], told: float) -> Company:
         """Return the company behind an answer, the object of the fact asked about, in words."""
-        groups: dict[tuple[int, int], list[CompanyPath]] = {}
+        groups: dict[tuple[int, int], list[SharedNeighbourPath]] = {}
         for path in paths:
-            groups.setdefault((path.of_peer.subject, path.of_peer.object), []).append(path)
+            groups.setdefault((path.of_co_neighbour.subject, path.of_co_neighbour.object), []).append(path)
         peers = sorted((self._peer(asked, group) for group in groups.values()), key=lambda peer: -peer.weight)
         return Company(tuple(peers), told)
 
-    def _peer(self, asked: SpanFact, group: list[CompanyPath]) -> Peer:
+    def _peer(self, asked: SpanFact, group: list[SharedNeighbourPath]) -> Peer:
         """Return all that one of the company says by what it shares with the given entity at one third."""
-        steps = zip(*((path.of_subject, path.of_peer, path.to_candidate) for path in group), strict=True)
+        steps = zip(*((path.of_subject, path.of_co_neighbour, path.to_candidate) for path in group), strict=True)
         nearest = (sorted(set(step), key=lambda fact: (steps_apart(asked, fact), fact)) for step in steps)
         facts = [fact for three in zip_longest(*nearest) for fact in three if fact is not None]
-        name, of_peer = self._dataset.entities.name, group[0].of_peer
+        name, of_peer = self._dataset.entities.name, group[0].of_co_neighbour
         return Peer(
             name=name(of_peer.subject),
             third=name(of_peer.object),

@@ -18,11 +18,11 @@ from foretime.config import EvidenceConfig
 from foretime.data.facts import Facts, Ids, concatenate
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import KnownAnswers
-from foretime.evidence.grounds import Grounds, grounds_of
+from foretime.evidence.index import EvidenceIndex, build_index
 from foretime.evidence.module import WithEvidence
 from foretime.models import Model, Queries
 from foretime.models.boundaries import end_queries
-from foretime.reranker.features.names import NameIndex, name_index
+from foretime.reranker.features.names import NameWords, name_words
 from foretime.reranker.features.words import AT_THE_END, BELOW
 from foretime.reranker.quantising import tell_roughly
 
@@ -66,18 +66,18 @@ class Describer:
     A graph of intervals has `spans`: its candidates are described at both ends, and by how intervals lie.
     """
 
-    grounds: Grounds
-    names: NameIndex
+    index: EvidenceIndex
+    names: NameWords
     spans: SpanIndex | None
     exact: bool = False
 
     @classmethod
     def of(cls, graph: Graph, model: Model, config: EvidenceConfig) -> Describer:
-        """Return the describer of a data set; a model with evidence shares its grounds."""
-        grounds = model.evidence.grounds if isinstance(model, WithEvidence) else grounds_of(graph, config)
+        """Return the describer of a data set; a model with evidence shares its index."""
+        index = model.evidence.index if isinstance(model, WithEvidence) else build_index(graph, config)
         facts = concatenate([graph.facts(split) for split in config.splits])
-        names = name_index(graph.entities, facts, len(graph.predicates))
-        return cls(grounds, names, _spans_of(graph, facts) if graph.has_intervals else None)
+        names = name_words(graph.entities, facts, len(graph.predicates))
+        return cls(index, names, _spans_of(graph, facts) if graph.has_intervals else None)
 
     def profiles(self, questions: Facts, shortlist: Shortlist) -> Columns:
         """Return what is known of each candidate, (candidates, columns)."""
@@ -94,32 +94,33 @@ class Describer:
         from foretime.reranker.features import profile
 
         if self.spans is None:
-            return list(profile.COLUMNS)
-        return [*profile.COLUMNS, *(f"{name}{AT_THE_END}" for name in profile.COLUMNS), *spans.COLUMNS]
+            return list(profile.PROFILE_FEATURES)
+        at_end = (f"{name}{AT_THE_END}" for name in profile.PROFILE_FEATURES)
+        return [*profile.PROFILE_FEATURES, *at_end, *spans.INTERVAL_FEATURES]
 
     def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Columns:
-        from foretime.reranker.features.profile import COLUMNS, profile_all
+        from foretime.reranker.features.profile import PROFILE_FEATURES, profile_all
 
-        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
-        past_only = self.grounds.reach.past_only
+        out = np.zeros((len(shortlist.object), len(PROFILE_FEATURES)), dtype=np.float32)
+        past_only = self.index.reach.past_only
         profile_all(
-            self.grounds.index, self.names, past_only, questions.subject, questions.predicate, time,
+            self.index.events, self.names, past_only, questions.subject, questions.predicate, time,
             shortlist.first, shortlist.object, out, PROFILE_RUNS,
         )  # fmt: skip
         if not self.exact:
-            tell_roughly(COLUMNS, out)
+            tell_roughly(PROFILE_FEATURES, out)
         return out
 
     def _lie(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Columns:
-        from foretime.reranker.features.intervals import COLUMNS, STEPS, span_all
+        from foretime.reranker.features.intervals import INTERVAL_FEATURES, STEPS, span_all
 
-        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
+        out = np.zeros((len(shortlist.object), len(INTERVAL_FEATURES)), dtype=np.float32)
         asked = (questions.subject, questions.predicate, questions.start, questions.end)
-        past_only = self.grounds.reach.past_only
+        past_only = self.index.reach.past_only
         runs = min(PROFILE_RUNS, len(questions))
         span_all(spans, past_only, STEPS, *asked, shortlist.first, shortlist.object, out, runs)
         if not self.exact:
-            tell_roughly(COLUMNS, out)
+            tell_roughly(INTERVAL_FEATURES, out)
         return out
 
 
