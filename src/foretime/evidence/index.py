@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +23,6 @@ Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 
-class Records(NamedTuple):
-    """What a walk has recorded of one candidate: rows and amounts as `Sink` describes them."""
-
-    rows: Ids
-    amounts: NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class EvidenceIndex:
     """Sorted events, the rules with weights of their own, and how far to look."""
@@ -48,39 +40,37 @@ class EvidenceIndex:
 
     def score(self, weights: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
         """Return the evidence of every entity as the object of each question, (questions, entities)."""
-        from foretime.evidence.sink import SCORE
-
         scores = np.zeros((len(subject), self.entities), dtype=np.float32)
-        self._walk(weights[None], scores, SCORE, subject, predicate, time)
+        self._walk(weights[None], scores, False, subject, predicate, time)
         return scores
 
     def score_one(self, weights: Floats, subject: Ids, predicate: Ids, objects: Ids, time: Ids) -> Floats:
         """Return the evidence of one entity as the object of each question, (questions,): as `score` has it."""
-        from foretime.evidence.sink import SCORE
+        from foretime.evidence.walk import score_each
 
-        scores = np.zeros((len(subject), 1), dtype=np.float32)
-        self._walk(weights[None], scores, SCORE, subject, predicate, time, objects)
-        return scores[:, 0]
+        out = np.empty(len(subject), dtype=np.float32)
+        score_each(self.events, self.rules, self.reach, weights, subject, predicate, objects, time, out)
+        return out
 
     def gradient(self, scores: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
         """Return the gradient of the weights, given that of the scores, (questions, entities)."""
-        from foretime.evidence.sink import LEARN
         from foretime.evidence.walk import RUNS
 
         tables = np.zeros((RUNS, self.weights), dtype=np.float32)
-        self._walk(tables, scores, LEARN, subject, predicate, time)
+        self._walk(tables, scores, True, subject, predicate, time)
         return np.asarray(tables.sum(0))
 
-    def record(self, subject: int, predicate: int, object_: int, time: int) -> Records:
-        """Return every feature of one candidate, and where the events lie that ground it."""
+    def record(self, subject: int, predicate: int, object_: int, time: int) -> NDArray[np.float64]:
+        """Return every feature of one candidate, and where the events lie that ground it: the rows of `Sink`."""
         from foretime.evidence.walk import record_one
 
         room = ROWS
         while True:
-            found = Records(np.empty((room, 4), dtype=np.int64), np.empty(room))
-            size = record_one(self.events, self.rules, self.reach, subject, predicate, time, object_, *found)
+            rows = np.zeros((1 + room, 5))
+            record_one(self.events, self.rules, self.reach, subject, predicate, time, object_, rows)
+            size = int(rows[0, 0])
             if size <= room:
-                return Records(*(column[:size] for column in found))
+                return rows[1 : 1 + size]
             room = size
 
     def by_family(self) -> dict[str, EvidenceIndex]:
@@ -91,17 +81,12 @@ class EvidenceIndex:
             if getattr(self.reach, name)
         }
 
-    def _walk(
-        self, tables: Floats, scores: Floats, mode: int, subject: Ids, predicate: Ids, time: Ids,
-        only: Ids | None = None,
-    ) -> None:  # fmt: skip
+    def _walk(self, tables: Floats, scores: Floats, learn: bool, subject: Ids, predicate: Ids, time: Ids) -> None:
         from foretime.evidence.walk import RUNS, walk_all  # numba is slow to load, and not every command walks
 
-        only = np.full(len(subject), -1) if only is None else only
         order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
         cuts = self._cuts(subject[order], RUNS)
-        asked = (subject, predicate, time, only)
-        walk_all(self.events, self.rules, self.reach, tables, scores, mode, *asked, order, cuts)
+        walk_all(self.events, self.rules, self.reach, tables, scores, learn, subject, predicate, time, order, cuts)
 
     def _cuts(self, subject: Ids, runs: int) -> Ids:
         """Return where to cut questions into runs that cost about the same: a subject with many partners costs more."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from foretime.evidence.families import FEATURES, GROUPS, PATH_SLOTS, RULED
 from foretime.evidence.lookups import compiled, find, is_hidden, lower_bound, offset_bucket
-from foretime.evidence.sink import NO_FEATURE, RECORD, accumulate, record
+from foretime.evidence.sink import NO_FEATURE, accumulate, record
 
 _PATH = GROUPS["path"].first
 _KEPT, _FULL = -1, -2
@@ -69,6 +69,7 @@ def _find_near(events, reach, x, p, t, entity, out):
 @compiled
 def walk_paths(events, rules, reach, scratch, sink, x, p, t, only):
     """Accumulate the ends of paths of two events near t that a mined rule connects with the predicate."""
+    learn, own, table, scores, rows = sink
     every, body = 2 * events.predicates, rules.path_body
     low, high = rules.path[p], rules.path[p + 1]
     if low == high:
@@ -94,12 +95,12 @@ def walk_paths(events, rules, reach, scratch, sink, x, p, t, only):
             if slot >= 0:
                 scratch.path_slots[found] = slot
                 found += 1
-            if sink.mode == RECORD and others[e2] == only and slot != _FULL:
-                record(sink, NO_FEATURE, base + r, e1, e2, farther)
+            if others[e2] == only and slot != _FULL:
+                record(rows, NO_FEATURE, base + r, e1, e2, farther)
     for i in range(found):
         slot = scratch.path_slots[i]
         key, farther = scratch.path_key[slot], scratch.path_best[slot]
         if only < 0 or key // len(body) == only:
             feature = _PATH + offset_bucket(farther)
-            accumulate(sink, key // len(body), feature, base + key % len(body), farther, -1)
+            accumulate(learn, own, table, scores, rows, key // len(body), feature, base + key % len(body), farther, -1)
         scratch.path_key[slot] = -1

@@ -131,8 +131,8 @@ class ReasonFinder:
         """Return the reasons of an object at one step."""
         asked, found = _Asked(subject, predicate, object_, time), []
         groundings: dict[int, list[_Grounding]] = {}
-        records = self.index.record(subject, predicate, object_, time)
-        for (feature, rule, first, second), value in zip(records.rows.tolist(), records.amounts.tolist(), strict=True):
+        for *row, value in self.index.record(subject, predicate, object_, time).tolist():
+            feature, rule, first, second = map(int, row)
             if feature < 0:
                 groundings.setdefault(rule, []).append(_Grounding(first, second, value))
                 continue

@@ -16,7 +16,7 @@ from foretime.evidence.families import FEATURES, PATH_SLOTS
 from foretime.evidence.lookups import compiled
 
 Floats = NDArray[np.float32]
-SCORE, LEARN, RECORD = 0, 1, 2
+Rows = NDArray[np.float64]
 NO_FEATURE = -1
 """Stands in a recorded row in place of a feature where the row is a grounding of two events."""
 
@@ -24,20 +24,20 @@ NO_FEATURE = -1
 class Sink(NamedTuple):
     """Where a walk leaves what it finds.
 
-    `own` holds the weights of the features that have no rule, summed for the predicate asked about, or their gradients;
-    `table` all weights or gradients, and `scores`, (entities,), those of the candidates. Recorded `rows` are (feature,
-    place of the rule's weight in the table or −1, where its events lie, −1), each with its value in `amounts`; or
-    (`NO_FEATURE`, rule, first place, second place) for two events that ground it together. `size` counts all rows, also
-    those for which there was no room.
+    To score, `table` holds all weights, `own` those of the features that have no rule, summed for the predicate asked
+    about, and `scores`, (entities,), takes the sums of the candidates. To `learn`, `scores` holds the gradient of the
+    candidates, and the others take that of the weights. To record there are `rows`, (rows, 5), of which the first has
+    nothing but their number, which also counts those for which there was no room. A row is (feature, place of the
+    rule's weight in the table or −1, where its events lie, −1, value), or (`NO_FEATURE`, rule, first place, second
+    place, share or distance) for two events that ground it together. Without rows numba compiles a walk that knows
+    nothing of recording, so that it costs nothing.
     """
 
-    mode: int
+    learn: bool
     own: Floats
     table: Floats
     scores: Floats
-    rows: Offsets
-    amounts: NDArray[np.float64]
-    size: Offsets
+    rows: Rows | None
 
 
 class Scratch(NamedTuple):
@@ -85,32 +85,33 @@ def make_scratch(events):
 
 
 @compiled
-def record(sink, feature, rule, first, second, amount):
-    """Note a row, or that there was no room for it."""
-    place = sink.size[0]
-    sink.size[0] += 1
-    if place < len(sink.amounts):
-        row = sink.rows[place]
-        row[0], row[1], row[2], row[3] = feature, rule, first, second
-        sink.amounts[place] = amount
+def record(rows, feature, rule, first, second, amount):
+    """Add a row, or count it where there is no room; nothing where nothing is recorded."""
+    if rows is not None:
+        rows[0, 0] += 1
+        place = int(rows[0, 0])
+        if place < len(rows):
+            row = rows[place]
+            row[0], row[1], row[2], row[3], row[4] = feature, rule, first, second, amount
 
 
 @compiled
-def accumulate(sink, candidate, feature, rule, value, owner):
+def accumulate(learn, own, table, scores, rows, candidate, feature, rule, value, owner):
     """Add a feature's weight to a candidate, or a candidate's gradient to the feature's weights, or record the feature.
 
-    `rule` is the place of a rule's weight in the table, −1 for a rule without one; `value` is the distance, count or
-    affinity behind the feature, and `owner` whose events ground it: a group, an object of the predicate, an entity.
+    The first five are those of a `Sink`, taken apart because that is quicker. `rule` is the place of a rule's weight in
+    the table, −1 for a rule without one; `value` is the distance, count or affinity behind the feature, and `owner`
+    whose events ground it: a group, an object of the predicate, an entity.
     """
-    if sink.mode == LEARN:
-        gradient = sink.scores[candidate]
-        sink.own[feature] += gradient
+    if rows is not None:
+        record(rows, feature, rule, owner, -1, value)
+    elif learn:
+        gradient = scores[candidate]
+        own[feature] += gradient
         if rule >= 0:
-            sink.table[rule] += gradient
-    elif sink.mode == SCORE:
-        total = sink.own[feature]
-        if rule >= 0:
-            total += sink.table[rule]
-        sink.scores[candidate] += total
+            table[rule] += gradient
     else:
-        record(sink, feature, rule, owner, -1, value)
+        total = own[feature]
+        if rule >= 0:
+            total += table[rule]
+        scores[candidate] += total

@@ -25,7 +25,7 @@ from foretime.evidence.lookups import (
     places_of,
 )
 from foretime.evidence.path_walk import walk_paths
-from foretime.evidence.sink import LEARN, NO_FEATURE, RECORD, SCORE, Sink, accumulate, make_scratch, record
+from foretime.evidence.sink import NO_FEATURE, Sink, accumulate, make_scratch, record
 
 _PAIR, _COUNT = GROUPS["pair_offset"].first, GROUPS["pair_count"].first
 _OBJECT, _OBJECT_COUNT = GROUPS["object_offset"].first, GROUPS["object_count"].first
@@ -38,6 +38,7 @@ RUNS = 4
 @compiled
 def _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only):
     """Accumulate the events between the subject and each of its partners: pair rules."""
+    learn, own, table, scores, rows = sink
     others, pair, predicates, group = events.other, events.pair, events.group_predicate, events.group
     times, twins, past_only, place = events.time, events.twin, reach.past_only, scratch.rule
     mirror = (p + events.predicates) % (2 * events.predicates)
@@ -55,15 +56,15 @@ def _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only):
                 continue
             rule = place[q]
             if now:
-                accumulate(sink, y, _PAIR, rule, 0, g)
+                accumulate(learn, own, table, scores, rows, y, _PAIR, rule, 0, g)
             if before >= 0:
                 f = offset_bucket(before - t)
-                accumulate(sink, y, _PAIR + f, rule + f if rule >= 0 else -1, before - t, g)
+                accumulate(learn, own, table, scores, rows, y, _PAIR + f, rule + f if rule >= 0 else -1, before - t, g)
             if after >= 0:
                 f = offset_bucket(after - t)
-                accumulate(sink, y, _PAIR + f, rule + f if rule >= 0 else -1, after - t, g)
+                accumulate(learn, own, table, scores, rows, y, _PAIR + f, rule + f if rule >= 0 else -1, after - t, g)
             f = _COUNT + count_bucket(count)
-            accumulate(sink, y, f, rule + f if rule >= 0 else -1, count, g)
+            accumulate(learn, own, table, scores, rows, y, f, rule + f if rule >= 0 else -1, count, g)
     for r in range(rules.pair[p], rules.pair[p + 1]):
         place[rules.pair_body[r]] = -1
 
@@ -71,6 +72,7 @@ def _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only):
 @compiled
 def _count_objects(events, reach, scratch, sink, x, p, t, only):
     """Accumulate how often the predicate has each object with other subjects."""
+    learn, own, table, scores, rows = sink
     others, pair, predicates, group = events.other, events.pair, events.group_predicate, events.group
     lists, with_x = events.by_object, scratch.with_subject
     first, last = places_of(others, events.node[x], events.node[x + 1], only)
@@ -88,10 +90,10 @@ def _count_objects(events, reach, scratch, sink, x, p, t, only):
         else:
             count = lists[j + 1] - lists[j] - with_x[y]
             if with_x[y] == 0:
-                accumulate(sink, y, _OBJECT_COUNT + events.object_bucket[j], -1, count, j)
+                accumulate(learn, own, table, scores, rows, y, _OBJECT_COUNT + events.object_bucket[j], -1, count, j)
                 continue
         if count > 0:
-            accumulate(sink, y, _OBJECT_COUNT + count_bucket(count), -1, count, j)
+            accumulate(learn, own, table, scores, rows, y, _OBJECT_COUNT + count_bucket(count), -1, count, j)
     for k in range(first, last):
         with_x[others[k]] = 0
 
@@ -99,6 +101,7 @@ def _count_objects(events, reach, scratch, sink, x, p, t, only):
 @compiled
 def _walk_objects(events, reach, scratch, sink, x, p, t, only):
     """Accumulate the objects that the predicate has with other subjects: how often, and how near in time."""
+    learn, own, table, scores, rows = sink
     _count_objects(events, reach, scratch, sink, x, p, t, only)
     times, objects, subjects = events.by_predicate_time, events.by_predicate_object, events.by_predicate_subject
     begin, end, j, mark = events.by_predicate[p], events.by_predicate[p + 1], -1, scratch.mark
@@ -117,7 +120,7 @@ def _walk_objects(events, reach, scratch, sink, x, p, t, only):
         y = objects[e] if only < 0 else only
         if subjects[e] != x and y != x and mark[y + 1] != round_:
             mark[y + 1] = round_
-            accumulate(sink, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
+            accumulate(learn, own, table, scores, rows, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
     if reach.past_only:
         return
     for e in range(place, end):
@@ -127,12 +130,13 @@ def _walk_objects(events, reach, scratch, sink, x, p, t, only):
         y = objects[e] if only < 0 else only
         if subjects[e] != x and y != x and mark[y + 1] != seen:
             mark[y + 1] = seen
-            accumulate(sink, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
+            accumulate(learn, own, table, scores, rows, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
 
 
 @compiled
 def _walk_active(events, reach, scratch, sink, x, t, only):
     """Accumulate the entities that do anything with others than the subject: at that step, and near it."""
+    learn, own, table, scores, rows = sink
     step, objects, sole, mark = events.step, events.step_object, events.step_sole, scratch.mark
     lists, subjects = events.active, events.active_subject
     if not reach.past_only and t < events.steps:
@@ -146,7 +150,7 @@ def _walk_active(events, reach, scratch, sink, x, t, only):
                 for i in range(lists[e], lists[e + 1]):
                     if subjects[i] == x:
                         count -= 1
-            accumulate(sink, y, _ACTIVE_COUNT + count_bucket(count), -1, count, y)
+            accumulate(learn, own, table, scores, rows, y, _ACTIVE_COUNT + count_bucket(count), -1, count, y)
     for side in (-1, 1):
         if side == 1 and reach.past_only:
             continue
@@ -162,7 +166,7 @@ def _walk_active(events, reach, scratch, sink, x, t, only):
                 y = objects[e]
                 if mark[y + 1] != round_ and sole[e] != x and y != x:
                     mark[y + 1] = round_
-                    accumulate(sink, y, f, -1, side * distance, y)
+                    accumulate(learn, own, table, scores, rows, y, f, -1, side * distance, y)
 
 
 @compiled
@@ -171,6 +175,7 @@ def _find_two_hop(events, past_only, scratch, sink, x, p, t, only):
 
     A subject has the same ones in all its questions but those whose own facts are all that it has with some partner.
     """
+    rows = sink.rows
     others, node, first_met = events.other, events.node, events.first_met
     affinity, two_hop = scratch.affinity, scratch.two_hop
     for i in range(2, 2 + two_hop[1]):
@@ -193,8 +198,7 @@ def _find_two_hop(events, past_only, scratch, sink, x, p, t, only):
                 two_hop[2 + count] = y
                 count += 1
             affinity[y] += share
-            if sink.mode == RECORD:
-                record(sink, NO_FEATURE, -1, k, m, share)
+            record(rows, NO_FEATURE, -1, k, m, share)
     for i in range(2, 2 + count):
         y = two_hop[i]
         scratch.two_hop_feature[y] = affinity_bucket(affinity[y])
@@ -216,12 +220,13 @@ def _has_met_all(events, x, p, t):
 @compiled
 def _walk_affinity(events, reach, scratch, sink, x, p, t, only):
     """Accumulate the two-hop neighbours. Questions of one subject after the other share one search."""
+    learn, own, table, scores, rows = sink
     two_hop, feature = scratch.two_hop, scratch.two_hop_feature
     if only >= 0 or two_hop[0] != x or not _has_met_all(events, x, p, t):
         _find_two_hop(events, reach.past_only, scratch, sink, x, p, t, only)
     for i in range(2, 2 + two_hop[1]):
         y = two_hop[i]
-        accumulate(sink, y, _AFFINITY + feature[y], -1, scratch.affinity[y] if sink.mode == RECORD else 0.0, -1)
+        accumulate(learn, own, table, scores, rows, y, _AFFINITY + feature[y], -1, scratch.affinity[y], -1)
 
 
 @compiled
@@ -231,9 +236,9 @@ def walk(events, rules, reach, scratch, sink, x, p, t, only):
     A table of weights has one for each feature, then one for each predicate and feature, then those of the pair rules,
     then those of the path rules.
     """
-    own, table, mode, first = sink.own, sink.table, sink.mode, FEATURES * (1 + p)
+    own, table, learn, first = sink.own, sink.table, sink.learn, FEATURES * (1 + p)
     for f in range(FEATURES):
-        own[f] = table[f] + table[first + f] if mode == SCORE else 0.0
+        own[f] = 0.0 if learn else table[f] + table[first + f]
     if reach.pair:
         _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only)
     if reach.object:
@@ -244,39 +249,41 @@ def walk(events, rules, reach, scratch, sink, x, p, t, only):
         _walk_affinity(events, reach, scratch, sink, x, p, t, only)
     if reach.path:
         walk_paths(events, rules, reach, scratch, sink, x, p, t, only)
-    if mode == LEARN:
+    if learn:
         for f in range(FEATURES):
             table[f] += own[f]
             table[first + f] += own[f]
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def walk_all(events, rules, reach, tables, scores, mode, subject, predicate, time, only, order, cuts):
+def walk_all(events, rules, reach, tables, scores, learn, subject, predicate, time, order, cuts):
     """Walk all questions in runs, each with a table of its own if there is more than one table.
 
-    `scores` is (questions, entities), or (questions, 1) where each question is about one candidate, `only`.
-    `order` has the questions of a subject one after the other, which is quicker. Run r has those from `cuts[r]` to
-    `cuts[r + 1]`, whatever threads are free, so that sums are the same every time.
+    `scores` is (questions, entities). `order` has the questions of a subject one after the other, which is quicker.
+    Run r has those from `cuts[r]` to `cuts[r + 1]`, whatever threads are free, so that sums are the same every time.
     """
     for run in prange(RUNS):
-        if cuts[run] < cuts[run + 1]:
-            scratch, alone = make_scratch(events), np.zeros(len(events.node), dtype=np.float32)
-            rows, amounts, size = np.empty((0, 4), dtype=np.int64), np.empty(0), np.zeros(1, dtype=np.int64)
-            for place in range(cuts[run], cuts[run + 1]):
-                i = order[place]
-                x, p, t, y = subject[i], predicate[i], time[i], only[i]
-                row = scores[i] if y < 0 else alone
-                sink = Sink(mode, scratch.own, tables[run % len(tables)], row, rows, amounts, size)
-                walk(events, rules, reach, scratch, sink, x, p, t, y)
-                if y >= 0:
-                    scores[i, 0] = alone[y]
-                    alone[y] = 0.0
+        scratch = make_scratch(events)
+        for place in range(cuts[run], cuts[run + 1]):
+            i = order[place]
+            sink = Sink(learn, scratch.own, tables[run % len(tables)], scores[i], None)
+            walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], -1)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def score_each(events, rules, reach, weights, subject, predicate, objects, time, out):
+    """Fill `out`, (questions,), with the evidence of one candidate of each question."""
+    for run in prange(RUNS):
+        scratch, scores = make_scratch(events), np.zeros(len(events.node), dtype=np.float32)
+        for i in range(len(subject) * run // RUNS, len(subject) * (run + 1) // RUNS):
+            sink = Sink(False, scratch.own, weights, scores, None)
+            walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], objects[i])
+            out[i] = scores[objects[i]]
+            scores[objects[i]] = 0.0
 
 
 @compiled
-def record_one(events, rules, reach, x, p, t, only, rows, amounts):
-    """Record the features of one candidate; return how many rows there are, of which too many are left out."""
-    scratch, nothing, size = make_scratch(events), np.empty(0, dtype=np.float32), np.zeros(1, dtype=np.int64)
-    sink = Sink(RECORD, scratch.own, nothing, nothing, rows, amounts, size)
-    walk(events, rules, reach, scratch, sink, x, p, t, only)
-    return size[0]
+def record_one(events, rules, reach, x, p, t, only, rows):
+    """Record the features of one candidate in `rows`, all 0 before."""
+    scratch, weights = make_scratch(events), np.zeros(FEATURES * (2 + p), dtype=np.float32)
+    walk(events, rules, reach, scratch, Sink(False, scratch.own, weights, weights, rows), x, p, t, only)
