@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Facts, inverse
 from foretime.data.vocabulary import Vocabulary
+from foretime.evidence.events import event_lists
 from foretime.evidence.families import Reach
 from foretime.evidence.index import EvidenceIndex
-from foretime.evidence.events import event_lists
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.reranker.features.names import name_words
 from foretime.reranker.features.profile import PROFILE_FEATURES, profile_all

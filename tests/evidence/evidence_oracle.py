@@ -120,7 +120,9 @@ def affinity_place(affinity: float) -> int:
     return sum(affinity >= edge for edge in AFFINITY_EDGES)
 
 
-def nearest_features(name: str, events: list[Event], t: int, window: float, body: tuple[int, ...] = ()) -> list[Feature]:
+def nearest_features(
+    name: str, events: list[Event], t: int, window: float, body: tuple[int, ...] = ()
+) -> list[Feature]:
     """Return a feature of the nearest events before, one of those now, and one of the nearest after, as they exist."""
     near = {e.time - t for e in events if abs(e.time - t) <= window}
     before, now, after = {d for d in near if d < 0}, near & {0}, {d for d in near if d > 0}
@@ -141,7 +143,9 @@ def pair_features(question: Question, seen: list[Event]) -> Found:
             between[e.object, e.predicate].append(e)
     found: Found = defaultdict(list)
     for (y, q), events in between.items():
-        found[y] += nearest_features("pair_offset", events, t, math.inf, (q,)) + count_feature("pair_count", events, (q,))
+        found[y] += nearest_features("pair_offset", events, t, math.inf, (q,)) + count_feature(
+            "pair_count", events, (q,)
+        )
     return found
 
 

@@ -119,7 +119,9 @@ def test_the_penalty_is_the_sum_of_the_squared_weights(part: EvidenceComponent) 
     assert set(part.penalties(queries, torch.tensor([0]))) == set(EvidenceComponent.default_penalties)
 
 
-def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(part: EvidenceComponent, index: EvidenceIndex) -> None:
+def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(
+    part: EvidenceComponent, index: EvidenceIndex
+) -> None:
     base = build_model(
         ModelConfig.model_validate({"name": "tntcomplex", "rank": 2}), SIZES, torch.Generator().manual_seed(0)
     )

@@ -41,8 +41,8 @@ from evidence_oracle import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretime.data.facts import inverse
 from foretime.config import EvidenceConfig, FamilyName
+from foretime.data.facts import inverse
 from foretime.evidence.events import event_lists
 from foretime.evidence.families import (
     AFFINITIES,

@@ -22,7 +22,12 @@ from span_oracle import FAR, Asked, columns_of, spans_of
 
 from foretime.data.facts import UNKNOWN, inverse
 from foretime.reranker.features.intervals import HUB, INTERVAL_FEATURES, STEPS, span_all, span_index
-from foretime.reranker.features.shared_neighbours import SharedNeighbourPath, SpanFact, shared_neighbour_paths, steps_apart
+from foretime.reranker.features.shared_neighbours import (
+    SharedNeighbourPath,
+    SpanFact,
+    shared_neighbour_paths,
+    steps_apart,
+)
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))
@@ -198,7 +203,9 @@ def test_what_everyone_shares_brings_no_company_together(past_only: bool) -> Non
         around_z: list[Fact] = [(z, 1, other, 0, 1) for other in others][: of_z - 2]
         later: list[Fact] = [(third, 1, other, 6, 7) for other in others] if past_only else []
         facts = [(x, 0, third, 0, 1), (z, 0, third, 0, 1), (z, 0, y, 2, 3), *around_third, *around_z, *later]
-        told = float(described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0][y, INTERVAL_FEATURES.index("company")])
+        told = float(
+            described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0][y, INTERVAL_FEATURES.index("company")]
+        )
         index = span_index(table(facts), 4 + HUB, PREDICATES)
         paths = shared_neighbour_paths(index, past_only, SpanFact(x, 0, y, 4, 4))
         assert sum(path.weight for path in paths) == pytest.approx(told)
@@ -217,7 +224,10 @@ def test_the_search_for_company_ends_after_so_many_facts() -> None:
         (other, 0, third, 0, 1), (other, 0, second, 2, 3),
     ]  # fmt: skip
     company = [
-        described(facts, False, [Asked(x, 0, 4, 4)], steps=steps)[0, [first, second], INTERVAL_FEATURES.index("company")] > 0
+        described(facts, False, [Asked(x, 0, 4, 4)], steps=steps)[
+            0, [first, second], INTERVAL_FEATURES.index("company")
+        ]
+        > 0
         for steps in (0, 1, STEPS)
     ]
     assert [found.tolist() for found in company] == [[False, False], [True, False], [True, True]]

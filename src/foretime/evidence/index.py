@@ -100,6 +100,10 @@ def build_index(graph: Graph, config: EvidenceConfig, rules: RuleTable | None = 
     """Return the evidence index of a graph; `rules` are mined ones, of which the paths are used."""
     facts = concatenate([graph.facts(split) for split in config.splits])
     events = event_lists(facts, len(graph.entities), len(graph.predicates), len(graph.timeline))
-    vocabulary = rule_vocabulary(events, config.pair_support, rules if "path" in config.families else None, config.path_rules)
-    settings = {name: name in config.families if name in FAMILY_NAMES else getattr(config, name) for name in Reach._fields}
+    vocabulary = rule_vocabulary(
+        events, config.pair_support, rules if "path" in config.families else None, config.path_rules
+    )
+    settings = {
+        name: name in config.families if name in FAMILY_NAMES else getattr(config, name) for name in Reach._fields
+    }
     return EvidenceIndex(len(graph.entities), events, vocabulary, Reach(**settings))

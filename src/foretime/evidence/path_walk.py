@@ -59,7 +59,11 @@ def _find_near(events, reach, x, p, t, entity, out):
                 else:
                     right += 1
                 watched = entity == x and predicates[e] == mirror
-                if others[e] == x or others[e] == entity or is_hidden(watched, times[e], events.by_entity_twin[e], t, False):
+                if (
+                    others[e] == x
+                    or others[e] == entity
+                    or is_hidden(watched, times[e], events.by_entity_twin[e], t, False)
+                ):
                     continue
                 out[count] = e
                 count += 1

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, inverse
+from foretime.evidence.events import Ints
 from foretime.evidence.families import FAMILIES, FEATURES, RULED, Family, FeatureGroup
-from foretime.evidence.index import EvidenceIndex, Floats, Ids
+from foretime.evidence.index import EvidenceIndex, Floats
 from foretime.evidence.visibility import is_hidden, is_watched
 
 EVENTS_KEPT = 10
@@ -88,7 +88,7 @@ class _Found(NamedTuple):
 
     body: tuple[int, ...]
     events: tuple[Event, ...]
-    count: int
+    groundings: int
     partners: tuple[int, ...] = ()
 
 
@@ -98,15 +98,6 @@ class _Grounding(NamedTuple):
     first: int
     second: int
     amount: float
-
-
-class _Columns(NamedTuple):
-    """Events one below the other, as they are read from the subject."""
-
-    subject: Ids
-    predicate: Ids
-    object: Ids
-    time: Ids
 
 
 class ReasonFinder:
@@ -129,7 +120,8 @@ class ReasonFinder:
 
     def find_at(self, subject: int, predicate: int, object_: int, time: int) -> list[Reason]:
         """Return the reasons of an object at one step."""
-        asked, found = _Asked(subject, predicate, object_, time), []
+        asked = _Asked(subject, predicate, object_, time)
+        found: list[Reason] = []
         groundings: dict[int, list[_Grounding]] = {}
         for *row, value in self.index.record(subject, predicate, object_, time).tolist():
             feature, rule, first, second = map(int, row)
@@ -156,80 +148,81 @@ class ReasonFinder:
             return self._meetings(asked, groundings[rule])
         if family.events == "paths":
             return self._paths(asked, groundings[rule], rule)
-        columns, body = self._listed(asked, family.events, owner)
-        if group.kind != "total":
-            distance = value if group.kind == "offset" else 0
-            columns = _Columns(*(column[columns.time - asked.t == distance] for column in columns))
-        return _Found(body, self._nearest(columns, asked.t, EVENTS_KEPT), len(columns.time))
+        step = None if group.kind == "total" else asked.t + (int(value) if group.kind == "offset" else 0)
+        return self._listed(asked, family.events, owner, step)
 
-    def _listed(self, asked: _Asked, events: str, owner: int) -> tuple[_Columns, tuple[int, ...]]:
-        """Return the events of a group, of an object of the predicate or of an entity that may support the candidate."""
-        lists, (x, p, y, t) = self.events, asked
+    def _listed(self, asked: _Asked, events: str, owner: int, step: int | None) -> _Found:
+        """Return the events of a group, of an object of the predicate or of an entity, at one step or at any."""
+        lists, (x, p, y, t), past_only = self.events, asked, self.reach.past_only
+        subjects: int | Ints
+        predicates: int | Ints
+        body: tuple[int, ...]
         if events == "by_pair":
-            own, q = slice(*lists.group[owner : owner + 2]), int(lists.group_predicate[owner])
-            watched = is_watched(q, p, inverse(p, lists.predicates), x == y)
-            seen = ~is_hidden(watched, lists.time[own], lists.twin[own], t, self.reach.past_only)
-            return _columns(x, q, y, lists.time[own][seen]), (q,)
-        if events == "by_object":
-            own = slice(*lists.by_object[owner : owner + 2])
-            others, predicate, time, body = lists.by_object_subject[own], p, lists.by_object_time[own], (p,)
+            own = slice(*lists.group[owner : owner + 2])
+            subjects, predicates, time = x, int(lists.group_predicate[owner]), lists.time[own]
+            watched = is_watched(predicates, p, inverse(p, lists.predicates), x == y)
+            hidden, body = is_hidden(watched, time, lists.twin[own], t, past_only), (predicates,)
         else:
-            own = slice(*lists.by_entity[owner : owner + 2])
-            others, predicate, time, body = (
-                lists.by_entity_other[own], lists.by_entity_predicate[own], lists.by_entity_time[own], ()
-            )  # fmt: skip
-        seen = (others != x) & ~is_hidden(False, time, time, t, self.reach.past_only)
-        columns = _columns(others, predicate, y, time)
-        return _Columns(*(column[seen] for column in columns)), body
+            if events == "by_object":
+                own = slice(*lists.by_object[owner : owner + 2])
+                subjects, predicates, time, body = lists.by_object_subject[own], p, lists.by_object_time[own], (p,)
+            else:
+                own = slice(*lists.by_entity[owner : owner + 2])
+                subjects, predicates, time = (
+                    lists.by_entity_other[own],
+                    lists.by_entity_predicate[own],
+                    lists.by_entity_time[own],
+                )
+                body = ()
+            hidden = (subjects == x) | is_hidden(False, time, time, t, past_only)
+        places = np.flatnonzero(~hidden if step is None else ~hidden & (time == step))
+        count = len(places)
+        if count > EVENTS_KEPT:
+            far = np.abs(time[places].astype(np.int64) - t)
+            places = places[far <= np.partition(far, EVENTS_KEPT - 1)[EVENTS_KEPT - 1]]
+        who, what = (
+            [ids] * len(places) if isinstance(ids, int) else ids[places].tolist() for ids in (subjects, predicates)
+        )
+        found = [self._event(z, q, y, when) for z, q, when in zip(who, what, time[places].tolist(), strict=True)]
+        found.sort(key=lambda event: (abs(event.time - t), event.time, event))
+        return _Found(body, tuple(found[:EVENTS_KEPT]), count)
 
     def _meetings(self, asked: _Asked, groundings: list[_Grounding]) -> _Found:
         """Return the partners that subject and candidate share, and the nearest events with the foremost of them."""
         partners = {int(self.events.other[found.first]): found for found in groundings}
         order = tuple(sorted(partners, key=lambda z: (-partners[z].amount, z)))
-        events = [
-            event
-            for z in order[: EVENTS_KEPT // 2]
-            for event in (
-                *self._meeting(asked.x, z, partners[z].first, asked, asked.p),
-                *self._meeting(z, asked.y, partners[z].second, asked, -1),
-            )
-        ]
+        events = []
+        for z in order[: EVENTS_KEPT // 2]:
+            first, second, _ = partners[z]
+            events += [self._meeting(asked.x, z, first, asked, asked.p), self._meeting(z, asked.y, second, asked, -1)]
         return _Found((), tuple(events), len(groundings), order)
 
-    def _meeting(self, one: int, other: int, pair: int, asked: _Asked, watched: int) -> tuple[Event, ...]:
+    def _meeting(self, one: int, other: int, pair: int, asked: _Asked, watched: int) -> Event:
         """Return the nearest event of a pair that the question may see; only the subject's own can be its own."""
-        groups = slice(*self.events.pair[pair : pair + 2])
-        own = slice(*self.events.group[[groups.start, groups.stop]])
-        size = np.diff(self.events.group[groups.start : groups.stop + 1])
-        predicate, time = np.repeat(self.events.group_predicate[groups], size), self.events.time[own]
-        seen = ~is_hidden(predicate == watched, time, self.events.twin[own], asked.t, self.reach.past_only)
-        predicate, time = predicate[seen], time[seen]
-        first = np.lexsort([predicate, time, np.abs(time - asked.t)])[:1]
-        return self._nearest(_columns(one, predicate[first], other, time[first]), asked.t, 1)
+        first, last = self.events.pair[pair : pair + 2]
+        groups = self.events.group[first : last + 1]
+        own = slice(groups[0], groups[-1])
+        predicate, time = np.repeat(self.events.group_predicate[first:last], np.diff(groups)), self.events.time[own]
+        hidden = is_hidden(predicate == watched, time, self.events.twin[own], asked.t, self.reach.past_only)
+        far = np.abs(time.astype(np.int64) - asked.t)
+        nearest = ~hidden & (far == far[~hidden].min())
+        step, q = min(zip(time[nearest].tolist(), predicate[nearest].tolist(), strict=True))
+        return self._event(one, q, other, step)
 
     def _paths(self, asked: _Asked, groundings: list[_Grounding], rule: int) -> _Found:
         """Return the body of a path rule and the events of its nearest paths."""
         lists, every = self.events, 2 * self.events.predicates
         nearest = sorted(groundings, key=lambda found: (abs(found.amount), found.amount))
-        events: list[Event] = []
+        events = []
         for first, second, _ in nearest[: EVENTS_KEPT // 2]:
-            for e, whom in ((first, asked.x), (second, int(lists.by_entity_other[first]))):
+            for e, whom in ((first, asked.x), (second, lists.by_entity_other[first])):
                 ids = (lists.by_entity_other[e], lists.by_entity_predicate[e], whom, lists.by_entity_time[e])
-                events += self._nearest(_columns(*ids), asked.t, 1)
+                events.append(self._event(*map(int, ids)))
         place = rule - FEATURES * (1 + every) - RULED * len(self.index.rules.pair_body)
         return _Found(divmod(int(self.index.rules.path_body[place]), every), tuple(events), len(groundings))
 
-    def _nearest(self, columns: _Columns, t: int, kept: int) -> tuple[Event, ...]:
-        """Return the nearest events, those of an inverse predicate as the events that happened."""
-        subject, predicate, object_, time = columns
-        turned = predicate >= self.events.predicates
-        subject, object_ = np.where(turned, object_, subject), np.where(turned, subject, object_)
-        predicate = predicate % self.events.predicates
-        order = np.lexsort([object_, predicate, subject, time, np.abs(time - t)])[:kept]
-        rows = (column[order].tolist() for column in (subject, predicate, object_, time))
-        return tuple(Event(*row) for row in zip(*rows, strict=True))
-
-
-def _columns(*columns: int | NDArray[np.int32]) -> _Columns:
-    """Return events as columns of one length; a single value stands for all rows."""
-    return _Columns(*(np.atleast_1d(column).astype(np.int64) for column in np.broadcast_arrays(*columns)))
+    def _event(self, subject: int, predicate: int, object_: int, time: int) -> Event:
+        """Return an event; one of an inverse predicate as it happened."""
+        if predicate < self.events.predicates:
+            return Event(subject, predicate, object_, time)
+        return Event(object_, inverse(predicate, self.events.predicates), subject, time)

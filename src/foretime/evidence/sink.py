@@ -1,7 +1,7 @@
 """What a walk works with, and the one place where a feature meets a candidate.
 
-The same walk scores (adds weights to candidates), learns (adds the gradient of candidates to weights) and records (notes
-which feature a candidate has, and by which events), so that the three can never disagree.
+The same walk scores (adds weights to candidates), learns (adds the gradient of candidates to weights) and records
+(which features a candidate has, and by which events), so that the three can never disagree.
 """
 
 from __future__ import annotations

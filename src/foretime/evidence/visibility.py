@@ -12,7 +12,7 @@ from typing import Any
 
 
 def is_watched(q: Any, p: Any, mirror: Any, loop: Any) -> Any:
-    """Return whether events q(x, y) may be of facts that are asked about; `mirror` is the inverse of p, `loop` x = y."""
+    """Return whether events q(x, y) may be of facts asked about; `mirror` is the inverse of p, `loop` whether x = y."""
     return (q == p) | (loop & (q == mirror))
 
 

@@ -43,9 +43,11 @@ def _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only):
     times, twins, past_only, place = events.time, events.twin, reach.past_only, scratch.rule
     mirror = (p + events.predicates) % (2 * events.predicates)
     base = FEATURES * (1 + 2 * events.predicates)
+    first, last = places_of(others, events.node[x], events.node[x + 1], only)
+    if first == last:
+        return
     for r in range(rules.pair[p], rules.pair[p + 1]):
         place[rules.pair_body[r]] = base + RULED * r
-    first, last = places_of(others, events.node[x], events.node[x + 1], only)
     for k in range(first, last):
         y = others[k]
         for g in range(pair[k], pair[k + 1]):
@@ -181,11 +183,13 @@ def _find_two_hop(events, past_only, scratch, sink, x, p, t, only):
     for i in range(2, 2 + two_hop[1]):
         affinity[two_hop[i]] = 0.0
     always, count = not past_only and only < 0, 0
-    for k in range(node[x], node[x + 1]):
-        z = others[k]
-        first, last = places_of(others, node[z], node[z + 1], only)
-        if z == x or first == last:
+    begin = x if only < 0 else only  # the partners of one candidate are mostly fewer than those of the subject
+    for i in range(node[begin], node[begin + 1]):
+        z = others[i]
+        k = i if only < 0 else find(others, node[x], node[x + 1], z)
+        if z == x or k < 0:
             continue
+        first, last = places_of(others, node[z], node[z + 1], only)
         if not has_met(events, k, p, past_only, t):
             always = False
             continue

@@ -5,8 +5,8 @@ is elsewhere all the while does not. And who has had the same partners as the su
 *co-neighbour* of the subject stands in the same relation to the same neighbour.
 
 A fact is never its own evidence: facts of the subject do not count for a candidate, and the subject's own facts under
-the predicate and with the interval asked about lead to no co-neighbour. With `past_only`, ends at or after the first one
-asked about are not known, and facts that have no other end are not there.
+the predicate and with the interval asked about lead to no co-neighbour. With `past_only`, ends at or after the first
+one asked about are not known, and facts that have no other end are not there.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ def _gather(index, x, p, start, end, until, facts_with_x, left, sums, touched, o
 
     A path leads from x to a neighbour, from there to a co-neighbour, and on under p; it weighs the less the more facts
     both have. `facts_with_x` counts the facts of each entity with x. The search ends after `left` facts; those of x do
-    not count, nor what is not seen, so the question's own facts make no difference. Also returned is how many paths lead
-    to the entity `only`: as far as there is room, they stand in `paths` as the places of three facts and the weight.
+    not count, nor what is not seen, so the question's own facts make no difference. Also returned is how many paths
+    lead to the entity `only`: as far as there is room, they are in `paths` as the places of three facts and the weight.
     """
     first, last = _limits(start, end)
     back, count, found = (p + index.predicates) % (2 * index.predicates), 0, 0
@@ -234,7 +234,7 @@ def span_all(index, past_only, steps, subject, predicate, start, end, first, obj
 
 @compiled
 def record_paths(index, past_only, x, p, y, start, end, paths):
-    """Write the paths over co-neighbours from x to y into `paths` as far as there is room; return how many there are."""
+    """Write the paths from x to y into `paths` as far as there is room; return how many there are."""
     entities = len(index.of) - 1
     facts_with_x, touched = np.zeros(entities, dtype=np.int64), np.empty(entities, dtype=np.int64)
     until = _limits(start, end)[0] if past_only else NEVER

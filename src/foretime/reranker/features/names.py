@@ -21,8 +21,8 @@ _WORD = re.compile(r"\w+")
 class NameWords(NamedTuple):
     """The words of names: entity e has the words `of[e] … of[e+1]`.
 
-    `rarity` is the logarithm of how few entities have a word. Predicate p has the words `by_predicate[p] …` among its objects,
-    sorted, each with the number of its events.
+    `rarity` is the logarithm of how few entities have a word. Predicate p has the words `by_predicate[p] …`
+    among its objects, sorted, each with the number of its events.
     """
 
     of: Offsets

@@ -209,10 +209,14 @@ def _alone(events, k, x, p, y, t, past_only, out):
             others = others_before(events.by_object_time, events.by_object_subject, begin, end, x, t)
         else:
             others = end - begin - with_x_same
-        _, month = _with_others(events.by_object_time, events.by_object_subject, begin, end, x, t, past_only, out[_OBJECT:])
+        _, month = _with_others(
+            events.by_object_time, events.by_object_subject, begin, end, x, t, past_only, out[_OBJECT:]
+        )
         out[_OBJECT_MONTH], out[_OBJECT_MONTH + 1] = month, others
     begin, end = events.by_entity[y], events.by_entity[y + 1]
-    week, month = _with_others(events.by_entity_time, events.by_entity_other, begin, end, x, t, past_only, out[_ACTIVE:])
+    week, month = _with_others(
+        events.by_entity_time, events.by_entity_other, begin, end, x, t, past_only, out[_ACTIVE:]
+    )
     total = (lower_bound(events.by_entity_time, begin, end, t) if past_only else end) - begin - with_x
     out[_ACTIVE_WEEK], out[_ACTIVE_WEEK + 1], out[_ACTIVE_WEEK + 2] = week, month, total
     out[_OBJECT_MONTH + 2] = others / max(out[_SUBJECT + 4], 1.0)

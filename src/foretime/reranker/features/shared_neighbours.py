@@ -1,4 +1,4 @@
-"""The shared neighbours behind one candidate of a graph of intervals: the paths that the features of `intervals` add up.
+"""The shared neighbours behind one candidate of a graph of intervals: the paths that `intervals` adds up.
 
 The search that adds them up for all candidates records those of one; here the records are read.
 """
@@ -56,7 +56,8 @@ def shared_neighbour_paths(index: SpanIndex, past_only: bool, asked: SpanFact) -
     def fact(row: int, turned: bool) -> SpanFact:
         subject, object_ = int(index.other[row]), int(np.searchsorted(index.of, row, side="right")) - 1
         start, end = (
-            UNKNOWN if until is not None and end >= until else end for end in (int(index.start[row]), int(index.end[row]))
+            UNKNOWN if until is not None and end >= until else end
+            for end in (int(index.start[row]), int(index.end[row]))
         )
         predicate = int(index.predicate[row])
         if turned:
