@@ -43,6 +43,7 @@ from hypothesis import strategies as st
 
 from foretime.config import EvidenceConfig, FamilyName
 from foretime.data.facts import inverse
+from foretime.evidence.buckets import offset_bounds
 from foretime.evidence.events import event_lists
 from foretime.evidence.families import (
     AFFINITIES,
@@ -217,6 +218,10 @@ def test_distances_counts_and_affinities_fall_into_the_buckets_of_the_table() ->
     distances = range(-400, 401)
     assert [offset_bucket(d) for d in distances] == [offset_place(d) for d in distances]
     assert {offset_place(d) for d in distances} == set(range(OFFSETS))
+    for distance in distances:
+        low, high = offset_bounds(distance)
+        same = [d for d in distances if d * distance >= 0 and low <= abs(d) <= (400 if high is None else high)]
+        assert {offset_place(d) for d in same if bool(d) == bool(distance)} == {offset_place(distance)}
     counts = range(1, 300)
     assert [count_bucket(count) for count in counts] == [count_place(count) for count in counts]
     assert {count_place(count) for count in counts} == set(range(COUNTS))

@@ -36,7 +36,7 @@ def test_distances_and_the_predicate_stay_as_they_are():
 
 
 def test_counts_of_facts_that_lie_in_time_are_told_roughly_too():
-    counts = [name for name in spans.PROFILE_FEATURES if is_count(name)]
+    counts = [name for name in spans.INTERVAL_FEATURES if is_count(name)]
     assert [told(name, 57.0) for name in counts] == [63.0] * len(counts)
     said = ("overlapping", "covering", "within", "same_span", "same_start", "same_end", "following", "preceding")
     assert set(counts) == {f"{whose}_{name}" for whose in ("object", "active") for name in said}

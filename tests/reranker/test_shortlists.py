@@ -109,12 +109,12 @@ def test_what_the_first_stage_says_is_told_from_the_best_of_the_shortlist():
 
 def test_every_column_has_words():
     fixed = {"log_probability", "score", "position", *(f"evidence_{name}" for name in FAMILY_NAMES)}
-    assert set(WORDS) == {*PROFILE_FEATURES, *spans.PROFILE_FEATURES, *fixed}
+    assert set(WORDS) == {*PROFILE_FEATURES, *spans.INTERVAL_FEATURES, *fixed}
     assert len(set(WORDS.values())) == len(WORDS)
     assert in_words("pair_nearest at the end") == "steps to the nearest event between the two, at the end"
     assert value_in_words("pair_nearest at the end", FAR) == "none"
     assert (value_in_words("events", FAR), value_in_words("pair_nearest", 3.0)) == ("about 10,000", "3")
-    every = [*PROFILE_FEATURES, *spans.PROFILE_FEATURES]
+    every = [*PROFILE_FEATURES, *spans.INTERVAL_FEATURES]
     far = {name for name in every if name.endswith(("_before", "_after", "_nearest"))}
     assert far == {name for name in every if in_words(name).startswith("steps ")}
     assert in_words("commonsense below the best") == "the term commonsense, below the best"
