@@ -49,7 +49,7 @@ FAMILIES = {
     "object": ("object_",),
     "activity": ("active_", "events", "partners"),
     "affinity and paths": ("affinity", "common_partners", "path_"),
-    "company": ("company",),
+    "shared neighbours": ("shared_neighbours",),
     "names": ("name_",),
     "subject and predicate": ("subject_", "predicate"),
 }

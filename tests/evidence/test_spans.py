@@ -139,9 +139,15 @@ def test_company_had_the_same_third_and_is_already_there() -> None:
     rows = described(facts, False, [Asked(x, plays, 4, 6)])[0]
     said = dict(zip(INTERVAL_FEATURES, rows[new].tolist(), strict=True))
     weight = 1 / np.sqrt(1 * 2)  # without the subject the old team has one fact, the mate two
-    for name in ("company", "company_now", "company_same", "company_same_now", "company_same_together"):
+    for name in (
+        "shared_neighbours",
+        "shared_neighbours_now",
+        "shared_neighbours_same",
+        "shared_neighbours_same_now",
+        "shared_neighbours_same_together",
+    ):
         assert said[name] == pytest.approx(weight), name
-    assert rows[old].tolist()[INTERVAL_FEATURES.index("company")] == 0.0
+    assert rows[old].tolist()[INTERVAL_FEATURES.index("shared_neighbours")] == 0.0
 
 
 def sums_of(question: SpanFact, paths: list[SharedNeighbourPath]) -> list[float]:
@@ -165,7 +171,7 @@ def assert_paths(facts: list[Fact], past_only: bool, asked: Asked) -> int:
     """The paths of each candidate add up to its columns of company; return how many there are."""
     index, question = span_index(table(facts), ENTITIES, PREDICATES), SpanFact(asked[0], asked[1], -1, *asked[2:])
     rows, count = described(facts, past_only, [asked])[0], 0
-    place = INTERVAL_FEATURES.index("company")
+    place = INTERVAL_FEATURES.index("shared_neighbours")
     for y, row in enumerate(rows):
         paths = shared_neighbour_paths(index, past_only, question._replace(object=y))
         assert sums_of(question, paths) == pytest.approx(row[place : place + 6].tolist(), rel=1e-5)
@@ -204,7 +210,9 @@ def test_what_everyone_shares_brings_no_company_together(past_only: bool) -> Non
         later: list[Fact] = [(third, 1, other, 6, 7) for other in others] if past_only else []
         facts = [(x, 0, third, 0, 1), (z, 0, third, 0, 1), (z, 0, y, 2, 3), *around_third, *around_z, *later]
         told = float(
-            described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0][y, INTERVAL_FEATURES.index("company")]
+            described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0][
+                y, INTERVAL_FEATURES.index("shared_neighbours")
+            ]
         )
         index = span_index(table(facts), 4 + HUB, PREDICATES)
         paths = shared_neighbour_paths(index, past_only, SpanFact(x, 0, y, 4, 4))
@@ -225,7 +233,7 @@ def test_the_search_for_company_ends_after_so_many_facts() -> None:
     ]  # fmt: skip
     company = [
         described(facts, False, [Asked(x, 0, 4, 4)], steps=steps)[
-            0, [first, second], INTERVAL_FEATURES.index("company")
+            0, [first, second], INTERVAL_FEATURES.index("shared_neighbours")
         ]
         > 0
         for steps in (0, 1, STEPS)

@@ -40,7 +40,7 @@ def test_counts_of_facts_that_lie_in_time_are_told_roughly_too():
     assert [told(name, 57.0) for name in counts] == [63.0] * len(counts)
     said = ("overlapping", "covering", "within", "same_span", "same_start", "same_end", "following", "preceding")
     assert set(counts) == {f"{whose}_{name}" for whose in ("object", "active") for name in said}
-    assert told("company_same_now", 0.3) == pytest.approx(0.3)
+    assert told("shared_neighbours_same_now", 0.3) == pytest.approx(0.3)
 
 
 def test_one_fact_less_is_seen_in_few_counts_only():

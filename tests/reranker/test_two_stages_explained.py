@@ -110,8 +110,8 @@ def test_the_company_that_is_named_weighs_what_the_second_stage_says(spans: Expl
                 continue
             assert found.company is not None
             columns = {column.column: column.value for column in found.second_stage}
-            assert found.company.weight == pytest.approx(columns["company"], rel=1e-5)
-            assert found.company.told == columns["company"]
+            assert found.company.weight == pytest.approx(columns["shared_neighbours"], rel=1e-5)
+            assert found.company.told == columns["shared_neighbours"]
             for peer in found.company.peers:
                 first, _, last = peer.events[:3]
                 assert {first.subject, first.object} == {name, peer.third}

@@ -60,10 +60,15 @@ def _numbered(*rows: tuple[str, str, str, dict[str, Kind]]) -> tuple[Family, ...
 
 FAMILIES: Final = _numbered(
     ("pair", "events between the two", "by_pair", {"pair_offset": "offset", "pair_count": "total"}),
-    ("object", "the predicate with others", "by_object", {"object_offset": "offset", "object_count": "total"}),
-    ("active", "anything done with others", "by_entity", {"active_count": "now", "active_offset": "offset"}),
+    (
+        "object",
+        "events of this predicate with others",
+        "by_object",
+        {"object_offset": "offset", "object_count": "total"},
+    ),
+    ("active", "any events with others", "by_entity", {"active_count": "now", "active_offset": "offset"}),
     ("affinity", "common partners", "meetings", {"affinity": "affinity"}),
-    ("path", "paths via another entity", "paths", {"path": "farther"}),
+    ("path", "paths via a shared neighbour", "paths", {"path": "farther"}),
 )
 FAMILY_NAMES: Final = tuple(family.name for family in FAMILIES)
 GROUPS: Final = {group.name: group for family in FAMILIES for group in family.groups}

@@ -36,7 +36,7 @@ NO_EVIDENCE = (
     "no reasons: this run was trained without evidence; train with --evidence, and grounded rules are a "
     "term of the score that can be taken apart"
 )
-COMPANY = "company"
+COMPANY = "shared_neighbours"
 """The column of the second stage that all paths of the company add up to."""
 RERANKER = "reranker"
 """The term of an answer by which the second stage has changed the sum of the first: here it is taken apart instead."""

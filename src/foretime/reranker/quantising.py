@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 EXACT: Final = ("_before", "_after", "_nearest", "name_overlap", "predicate", "_likeness", "_length")
 """How columns end that say no count: distances in time, what names or intervals share, the number of the predicate."""
-COMPANY: Final = "company"
+COMPANY: Final = "shared_neighbours"
 """How sums over the company of a subject begin: they never add facts of the candidate with the subject."""
 SHARES: Final = ("_share", "_habit")
 SMALLEST_SHARE: Final = 2.0**-16

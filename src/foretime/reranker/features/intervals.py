@@ -28,7 +28,7 @@ _OF_FACTS: Final = (
 INTERVAL_FEATURES: Final = (
     *(f"object_{name}" for name in _OF_FACTS),
     *(f"active_{name}" for name in _OF_FACTS),
-    "company", "company_now", "company_same", "company_same_now", "company_same_together", "company_same_near",
+    *(f"shared_neighbours{name}" for name in ("", "_now", "_same", "_same_now", "_same_together", "_same_near")),
     "span_length",
 )  # fmt: skip
 """Their names, in order: of facts under the predicate asked about, of all facts, of co-neighbours, of the question."""

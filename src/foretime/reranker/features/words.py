@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from foretime.evidence.families import FAMILIES
 from foretime.reranker.quantising import SMALLEST_SHARE, is_count, is_share
 
 AT_THE_END: Final = " at the end"
@@ -18,11 +19,7 @@ WORDS: Final = {
     "log_probability": "the first stage's log-probability",
     "score": "the first stage's score",
     "position": "place on the shortlist, from 0",
-    "evidence_pair": "evidence of events between the two",
-    "evidence_object": "evidence of the predicate with others",
-    "evidence_active": "evidence of anything done with others",
-    "evidence_affinity": "evidence of common partners",
-    "evidence_path": "evidence of paths over a third",
+    **{f"evidence_{family.name}": f"evidence of {family.words}" for family in FAMILIES},
     "pair_before": "steps since the last event between the two",
     "pair_after": "steps to the next event between the two",
     "pair_nearest": "steps to the nearest event between the two",
@@ -95,12 +92,12 @@ WORDS: Final = {
     "active_likeness": "share of time in common with the candidate's most alike fact with others",
     "active_born_after": "steps from the start to the candidate's first fact with others (below 0: before it)",
     "active_gone_before": "steps from the candidate's last fact with others to the end (below 0: after it)",
-    "company": "what the subject's company has with the candidate, weighed",
-    "company_now": "what the subject's company has with the candidate at the time, weighed",
-    "company_same": "what company by the same predicate has with the candidate, weighed",
-    "company_same_now": "what company by the same predicate has with the candidate at the time, weighed",
-    "company_same_together": "what company met there has with the candidate at the time, weighed",
-    "company_same_near": "what company from about then has with the candidate about then, weighed",
+    "shared_neighbours": "what the subject's company has with the candidate, weighed",
+    "shared_neighbours_now": "what the subject's company has with the candidate at the time, weighed",
+    "shared_neighbours_same": "what company by the same predicate has with the candidate, weighed",
+    "shared_neighbours_same_now": "what company by the same predicate has with the candidate at the time, weighed",
+    "shared_neighbours_same_together": "what company met there has with the candidate at the time, weighed",
+    "shared_neighbours_same_near": "what company from about then has with the candidate about then, weighed",
     "span_length": "length in steps, -1 if an end is not known",
 }
 """What each column says; «the same» is the predicate asked about, company is who is to a third what the subject is."""
