@@ -21,7 +21,8 @@ import torch
 
 from foretime.config import DataConfig, EvidenceConfig, ModelConfig, RulesConfig
 from foretime.data.graph import read_graph
-from foretime.evidence.grounds import FAMILY_NAMES, Grounds, grounds_of
+from foretime.evidence.families import FAMILY_NAMES
+from foretime.evidence.index import EvidenceIndex, build_index
 from foretime.evidence.module import EvidenceComponent
 from foretime.files import write_json
 from foretime.models import Model, build_model
@@ -43,9 +44,9 @@ def main() -> None:
     graph = read_graph(arguments.graph, DataConfig())
     rules = mine_rules(graph, RulesConfig())
     before = peak_memory_mb()
-    grounds = {name: grounds_of(graph, EvidenceConfig(families=[name]), rules) for name in FAMILY_NAMES}
-    grounds["all families"] = grounds_of(graph, EvidenceConfig(), rules)
-    models: dict[str, Model] = {name: EvidenceComponent(found) for name, found in grounds.items()}
+    indices = {name: build_index(graph, EvidenceConfig(families=[name]), rules) for name in FAMILY_NAMES}
+    indices["all families"] = build_index(graph, EvidenceConfig(), rules)
+    models: dict[str, Model] = {name: EvidenceComponent(found) for name, found in indices.items()}
     embeddings = ModelConfig(name="tntcomplex", rank=200)
     models["embeddings"] = build_model(embeddings, sizes_of(graph), torch.Generator().manual_seed(0))
     pool = QuestionPool(graph.train.with_inverses(len(graph.predicates)).events(), True)
@@ -62,8 +63,8 @@ def main() -> None:
         "graph": graph.name,
         "questions_in_a_step": int(np.mean([len(batch.queries.subject) for batch in batches])),
         "share_of_an_embedding_step": {name: round(value / median["embeddings"], 3) for name, value in median.items()},
-        "index_mb": round(index_bytes(grounds["all families"]) / 1e6, 1),
-        "weights": grounds["all families"].weights,
+        "index_mb": round(index_bytes(indices["all families"]) / 1e6, 1),
+        "weights": indices["all families"].weights,
         "peak_memory_mb": {"graph and rules": before, "whole benchmark": peak_memory_mb()},
     }
     print(json.dumps(result, indent=2))
@@ -80,9 +81,9 @@ def step_seconds(model: Model, batch: Batch) -> float:
     return time.perf_counter() - began
 
 
-def index_bytes(grounds: Grounds) -> int:
+def index_bytes(index: EvidenceIndex) -> int:
     """Return how much memory the index holds."""
-    return sum(column.nbytes for column in grounds.index if isinstance(column, np.ndarray))
+    return sum(column.nbytes for column in index.events if isinstance(column, np.ndarray))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ FAMILIES = {
     "object": ("object_",),
     "activity": ("active_", "events", "partners"),
     "affinity and paths": ("affinity", "common_partners", "path_"),
-    "shared neighbours": ("company",),
+    "shared neighbours": ("shared_neighbours",),
     "names": ("name_",),
     "subject and predicate": ("subject_", "predicate"),
 }

@@ -75,7 +75,7 @@ def digests(scorer: Scorer, graph: Graph) -> dict[str, str]:
         found["scores"] = digest(scorer.score(some).numpy())
     evidence = evidence_of(scorer.model)
     if evidence is not None:
-        finder = ReasonFinder(evidence.grounds, evidence.weights.detach().numpy())
+        finder = ReasonFinder(evidence.index, evidence.weights.detach().numpy())
         reasons = [
             reason for row in zip(*(c.tolist() for c in some.columns()), strict=True) for reason in finder.find(*row)
         ]

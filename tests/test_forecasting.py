@@ -14,8 +14,8 @@ from foretime.data.graph import Graph, read_graph
 from foretime.data.synthetic import generate_world
 from foretime.data.timeline import Timeline
 from foretime.errors import QuestionError
-from foretime.evidence.grounds import Grounds
-from foretime.evidence.index import evidence_index
+from foretime.evidence.events import event_lists
+from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.module import WithEvidence
 from foretime.inference.answers import Answer, Question
 from foretime.inference.explainer import Explainer
@@ -136,12 +136,12 @@ def later_events(world: Graph, first: int, count: int = 400) -> Facts:
 def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Explainer, world: Graph, time: str):
     predictor = explainer.predictor
     assert isinstance(predictor.model, WithEvidence)
-    grounds, step = predictor.model.evidence.grounds, world.timeline.step(time, beyond=True)
+    evidence, step = predictor.model.evidence.index, world.timeline.step(time, beyond=True)
     facts = concatenate([world.train, later_events(world, step)])
     days = range(world.timeline.starts[0], world.timeline.starts[0] + step + 40)
     longer = replace(world, train=facts, timeline=Timeline(world.timeline.unit, days, days[-1]))
-    index = evidence_index(facts, len(world.entities), len(world.predicates), len(longer.timeline))
-    with_later = WithEvidence(predictor.model.base, replace(grounds, index=index))
+    index = event_lists(facts, len(world.entities), len(world.predicates), len(longer.timeline))
+    with_later = WithEvidence(predictor.model.base, replace(evidence, events=index))
     with_later.evidence.load_state_dict(predictor.model.evidence.state_dict())
     assert longer.timeline.step(time) == step
     queries = Queries(*(torch.from_numpy(column) for column in (world.test.subject, world.test.predicate)),
@@ -222,10 +222,10 @@ def test_an_uneven_timeline_cannot_go_on_and_says_so(granularity: str, remedy: s
         timeline.label(len(timeline))
 
 
-def test_grounds_take_any_later_step(explainer: Explainer):
+def test_evidence_takes_any_later_step(explainer: Explainer):
     assert isinstance(explainer.predictor.model, WithEvidence)
-    grounds: Grounds = explainer.predictor.model.evidence.grounds
-    weights = np.ones(grounds.weights, dtype=np.float32)
+    index: EvidenceIndex = explainer.predictor.model.evidence.index
+    weights = np.ones(index.weights, dtype=np.float32)
     one = np.zeros(1, dtype=np.int64)
-    for step in (grounds.index.steps, grounds.index.steps + 1, 10**9, 2**40):
-        assert np.isfinite(grounds.score(weights, one, one, one + step)).all()
+    for step in (index.events.steps, index.events.steps + 1, 10**9, 2**40):
+        assert np.isfinite(index.score(weights, one, one, one + step)).all()

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Facts, inverse
 from foretime.data.vocabulary import Vocabulary
+from foretime.evidence.events import event_lists
 from foretime.evidence.families import Reach
-from foretime.evidence.grounds import Grounds
-from foretime.evidence.index import evidence_index
+from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.vocabulary import rule_vocabulary
-from foretime.reranker.features.names import name_index
-from foretime.reranker.features.profile import COLUMNS, profile_all
+from foretime.reranker.features.names import name_words
+from foretime.reranker.features.profile import PROFILE_FEATURES, profile_all
 from foretime.rules.rule import RuleIds
-from foretime.rules.table import Rules as MinedRules
 
 Floats = NDArray[np.float32]
 ENTITIES, PREDICATES = 6, 3
@@ -119,30 +118,30 @@ def table(facts: list[Fact]) -> Facts:
 
 
 def rule_table(paths: list[PathRule]) -> MinedRules:
-    return MinedRules.of([RuleIds("chain_then", "path", head, (first, second)) for head, first, second in paths])
+    return MinedRuleTable.of([RuleIds("chain_then", "path", head, (first, second)) for head, first, second in paths])
 
 
-def grounds_on(
+def index_on(
     facts: list[Fact], timeline: tuple[int, ...], reach: Reach, paths: list[PathRule], support: int = 2
-) -> Grounds:
-    index = evidence_index(table(facts), ENTITIES, PREDICATES, steps_of(timeline))
-    vocabulary = rule_vocabulary(index, support, rule_table(paths), 10_000)
-    return Grounds(ENTITIES, index, vocabulary, reach)
+) -> EvidenceIndex:
+    events = event_lists(table(facts), ENTITIES, PREDICATES, steps_of(timeline))
+    vocabulary = rule_vocabulary(events, support, rule_table(paths), 10_000)
+    return EvidenceIndex(ENTITIES, events, vocabulary, reach)
 
 
-def with_facts(grounds: Grounds, facts: list[Fact]) -> Grounds:
-    """Return grounds with the same rules and reach over other facts."""
-    index = evidence_index(table(facts), grounds.entities, grounds.index.predicates, grounds.index.steps)
-    return replace(grounds, index=index)
+def with_facts(index: EvidenceIndex, facts: list[Fact]) -> EvidenceIndex:
+    """Return an index with the same rules and reach over other facts."""
+    events = event_lists(table(facts), index.entities, index.events.predicates, index.events.steps)
+    return replace(index, events=events)
 
 
 def rules_on(facts: list[Fact], paths: list[PathRule], support: int = 2) -> Rules:
     return numbered(pair_rules_of(facts, PREDICATES, support), both_directions(paths, PREDICATES))
 
 
-def whole_weights(grounds: Grounds, seed: int = 0) -> Floats:
+def whole_weights(index: EvidenceIndex, seed: int = 0) -> Floats:
     """Return random weights that are whole numbers: their sums are exact in any order."""
-    return np.random.default_rng(seed).integers(-500, 500, grounds.weights).astype(np.float32)
+    return np.random.default_rng(seed).integers(-500, 500, index.weights).astype(np.float32)
 
 
 def asked(questions: list[Question]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -150,10 +149,10 @@ def asked(questions: list[Question]) -> tuple[NDArray[np.int64], NDArray[np.int6
     return x, p, t
 
 
-def scores_by_family(grounds: Grounds, weights: Floats, questions: list[Question]) -> dict[str, Floats]:
+def scores_by_family(index: EvidenceIndex, weights: Floats, questions: list[Question]) -> dict[str, Floats]:
     """Return the scores of every family alone, and of all together."""
-    alone = {name: part.score(weights, *asked(questions)) for name, part in grounds.by_family().items()}
-    return {**alone, "all": grounds.score(weights, *asked(questions))}
+    alone = {name: part.score(weights, *asked(questions)) for name, part in index.by_family().items()}
+    return {**alone, "all": index.score(weights, *asked(questions))}
 
 
 def profiles(
@@ -164,12 +163,12 @@ def profiles(
     runs: int = 1,
 ) -> Floats:
     """Return the columns of the candidates of some questions, one after the other."""
-    index = evidence_index(table(facts), ENTITIES, PREDICATES, steps_of(timeline))
-    names = name_index(Vocabulary("entity", NAMES), table(facts), PREDICATES)
+    events = event_lists(table(facts), ENTITIES, PREDICATES, steps_of(timeline))
+    names = name_words(Vocabulary("entity", NAMES), table(facts), PREDICATES)
     first = np.cumsum([0, *(len(candidates) for _, candidates in asking)])
     objects = np.array([y for _, candidates in asking for y in candidates], dtype=np.int64)
-    out = np.full((len(objects), len(COLUMNS)), np.nan, dtype=np.float32)
-    profile_all(index, names, past_only, *asked([question for question, _ in asking]), first, objects, out, runs)
+    out = np.full((len(objects), len(PROFILE_FEATURES)), np.nan, dtype=np.float32)
+    profile_all(events, names, past_only, *asked([question for question, _ in asking]), first, objects, out, runs)
     return out
 
 

@@ -9,20 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.families import (
-    ACTIVE_COUNT,
-    ACTIVE_OFFSET,
-    AFFINITY,
-    FEATURES,
-    OBJECT_COUNT,
-    OBJECT_OFFSET,
-    PAIR_COUNT,
-    PAIR_OFFSET,
-    PATH,
-    RULED,
-    Family,
-    Reach,
-)
+from foretime.evidence.families import AFFINITIES, COUNTS, FEATURES, GROUPS, OFFSETS, RULED, FeatureGroup, Reach
 
 Fact = tuple[int, int, int, int, int]
 """Subject, predicate, object, start, end."""
@@ -54,11 +41,20 @@ class Question(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """A feature of a family, and the body of the rule that it grounds if that has weights of its own."""
+    """A feature of a group: its value, the body of its rule if it is of one, and every grounding.
 
-    family: Family
-    place: int
+    A grounding is one event, two events of a path, or the events by which subject and candidate know a partner.
+    """
+
+    group: FeatureGroup
+    value: float
+    groundings: list[tuple[Event, ...]]
     body: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> int:
+        """The bucket of the value."""
+        return {OFFSETS: offset_place, COUNTS: count_place, AFFINITIES: affinity_place}[self.group.size](self.value)
 
 
 class Rules(NamedTuple):
@@ -109,14 +105,14 @@ def partners_in(events: list[Event]) -> dict[int, set[int]]:
     return partners
 
 
-def offset_place(distance: int) -> int:
+def offset_place(distance: float) -> int:
     if distance == 0:
         return 0
     bucket = 1 + sum(abs(distance) > edge for edge in OFFSET_EDGES)
     return bucket if distance < 0 else bucket + len(OFFSET_EDGES) + 1
 
 
-def count_place(count: int) -> int:
+def count_place(count: float) -> int:
     return sum(count > edge for edge in COUNT_EDGES)
 
 
@@ -124,65 +120,82 @@ def affinity_place(affinity: float) -> int:
     return sum(affinity >= edge for edge in AFFINITY_EDGES)
 
 
-def nearest_distances(distances: Iterable[int], window: float = math.inf) -> list[int]:
-    """Return the distance of the nearest event before, of one now, and of the nearest after, as far as they exist."""
-    near = [d for d in distances if abs(d) <= window]
-    before, now, after = [d for d in near if d < 0], [d for d in near if d == 0], [d for d in near if d > 0]
-    return [*([max(before)] if before else []), *now[:1], *([min(after)] if after else [])]
+def nearest_features(
+    name: str, events: list[Event], t: int, window: float, body: tuple[int, ...] = ()
+) -> list[Feature]:
+    """Return a feature of the nearest events before, one of those now, and one of the nearest after, as they exist."""
+    near = {e.time - t for e in events if abs(e.time - t) <= window}
+    before, now, after = {d for d in near if d < 0}, near & {0}, {d for d in near if d > 0}
+    chosen = [*([max(before)] if before else []), *now, *([min(after)] if after else [])]
+    return [Feature(GROUPS[name], d, [(e,) for e in events if e.time - t == d], body) for d in chosen]
+
+
+def count_feature(name: str, events: list[Event], body: tuple[int, ...] = ()) -> list[Feature]:
+    return [Feature(GROUPS[name], len(events), [(e,) for e in events], body)] if events else []
 
 
 def pair_features(question: Question, seen: list[Event]) -> Found:
     """Events between the subject and the candidate, predicate by predicate."""
     x, _, t = question
-    distances: dict[tuple[int, int], list[int]] = defaultdict(list)
+    between: dict[tuple[int, int], list[Event]] = defaultdict(list)
     for e in seen:
         if e.subject == x:
-            distances[e.object, e.predicate].append(e.time - t)
+            between[e.object, e.predicate].append(e)
     found: Found = defaultdict(list)
-    for (y, q), there in distances.items():
-        found[y] += [Feature(PAIR_OFFSET, offset_place(d), (q,)) for d in nearest_distances(there)]
-        found[y].append(Feature(PAIR_COUNT, count_place(len(there)), (q,)))
+    for (y, q), events in between.items():
+        found[y] += nearest_features("pair_offset", events, t, math.inf, (q,)) + count_feature(
+            "pair_count", events, (q,)
+        )
+    return found
+
+
+def with_others(question: Question, seen: list[Event]) -> dict[int, list[Event]]:
+    """Return the events of each candidate with others than the subject."""
+    found: dict[int, list[Event]] = defaultdict(list)
+    for e in seen:
+        if question.subject not in (e.subject, e.object):
+            found[e.object].append(e)
     return found
 
 
 def object_features(question: Question, seen: list[Event], window: int) -> Found:
     """Events of the same predicate that others than the subject have with the candidate."""
-    x, p, t = question
-    distances: dict[int, list[int]] = defaultdict(list)
-    for e in seen:
-        if e.predicate == p and x not in (e.subject, e.object):
-            distances[e.object].append(e.time - t)
-    found: Found = defaultdict(list)
-    for y, there in distances.items():
-        found[y] = [Feature(OBJECT_OFFSET, offset_place(d)) for d in nearest_distances(there, window)]
-        found[y].append(Feature(OBJECT_COUNT, count_place(len(there))))
+    p, found = question.predicate, {}
+    for y, events in with_others(question, [e for e in seen if e.predicate == p]).items():
+        near = nearest_features("object_offset", events, question.time, window, (p,))
+        found[y] = near + count_feature("object_count", events, (p,))
     return found
 
 
 def active_features(question: Question, seen: list[Event], window: int) -> Found:
     """Anything that the candidate does with others than the subject, that step and near it."""
-    x, _, t = question
-    distances: dict[int, list[int]] = defaultdict(list)
-    for e in seen:
-        if x not in (e.subject, e.object):
-            distances[e.object].append(e.time - t)
-    found: Found = defaultdict(list)
-    for y, there in distances.items():
-        near = nearest_distances(there, window)
-        found[y] = [Feature(ACTIVE_OFFSET, offset_place(d)) for d in near if d != 0]
-        if 0 in there:
-            found[y].append(Feature(ACTIVE_COUNT, count_place(there.count(0))))
+    t, found = question.time, {}
+    for y, events in with_others(question, seen).items():
+        near = nearest_features("active_offset", events, t, window)
+        found[y] = [f for f in near if f.value] + count_feature("active_count", [e for e in events if e.time == t])
     return found
 
 
 def affinity_features(question: Question, seen: list[Event]) -> Found:
     """Partners that the candidate shares with the subject, rarer ones weighing more (Adamic–Adar)."""
     x, partners = question.subject, partners_in(seen)
-    affinity: dict[int, float] = defaultdict(float)
+    shared: dict[int, list[int]] = defaultdict(list)
     for z in partners[x] - {x}:
         for y in partners[z] - {x, z}:
-            affinity[y] += 1 / math.log(1 + len(partners[z]))
-    return {y: [Feature(AFFINITY, affinity_place(value))] for y, value in affinity.items()}
+            shared[y].append(z)
+    between = defaultdict(list)
+    for e in seen:
+        between[e.subject, e.object].append(e)
+    return {
+        y: [
+            Feature(
+                GROUPS["affinity"],
+                sum(1 / math.log(1 + len(partners[z])) for z in there),
+                [(*between[x, z], *between[z, y]) for z in there],
+            )
+        ]
+        for y, there in shared.items()
+    }
 
 
 def nearest_events(events: list[Event], t: int, window: int, enough: int) -> list[Event]:
@@ -200,7 +213,7 @@ def path_features(question: Question, seen: list[Event], rules: Rules, reach: Re
     A grounding is as far as the farther of its events, and of two that are as near, the one before counts.
     """
     x, p, t = question
-    nearest: dict[tuple[int, int, int], int] = {}
+    paths: dict[tuple[int, int, int], list[tuple[int, tuple[Event, Event]]]] = defaultdict(list)
     firsts = [e for e in seen if e.subject == x and e.object != x]
     for first in nearest_events(firsts, t, reach.path_window, reach.path_events):
         z = first.object
@@ -208,11 +221,11 @@ def path_features(question: Question, seen: list[Event], rules: Rules, reach: Re
         for second in nearest_events(seconds, t, reach.path_window, reach.path_events):
             if (p, first.predicate, second.predicate) in rules.paths:
                 farther = max(first.time - t, second.time - t, key=lambda d: (abs(d), -d))
-                key = second.object, first.predicate, second.predicate
-                nearest[key] = min(nearest.get(key, farther), farther, key=lambda d: (abs(d), d))
+                paths[second.object, first.predicate, second.predicate].append((farther, (first, second)))
     found: Found = defaultdict(list)
-    for (y, q1, q2), distance in nearest.items():
-        found[y].append(Feature(PATH, offset_place(distance), (q1, q2)))
+    for (y, *body), there in paths.items():
+        nearest = min((farther for farther, _ in there), key=lambda d: (abs(d), d))
+        found[y].append(Feature(GROUPS["path"], nearest, [events for _, events in there], tuple(body)))
     return found
 
 
@@ -233,12 +246,12 @@ def weights_of(feature: Feature, predicate: int, rules: Rules, predicates: int) 
     First stand the features, then the features of each predicate, inverses too, then of each pair rule, and last one
     weight for each path rule.
     """
-    number = feature.family.first + feature.place
+    number = feature.group.first + feature.place
     places = [number, FEATURES * (1 + predicate) + number]
     pair_rules = FEATURES * (1 + 2 * predicates)
-    if feature.family in (PAIR_OFFSET, PAIR_COUNT) and (predicate, *feature.body) in rules.pairs:
+    if feature.group.name.startswith("pair_") and (predicate, *feature.body) in rules.pairs:
         places.append(pair_rules + RULED * rules.pairs[predicate, feature.body[0]] + number)
-    if feature.family is PATH:
+    if feature.group.name == "path":
         first, second = feature.body
         places.append(pair_rules + RULED * len(rules.pairs) + rules.paths[predicate, first, second])
     return places

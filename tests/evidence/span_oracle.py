@@ -97,7 +97,14 @@ def of_facts(question: Span, spans: list[Span]) -> dict[str, float]:
 def company(question: Span, spans: list[Span], predicates: int, hub: int) -> dict[str, float]:
     """Every path subject → third ← one of the company → candidate, one after the other."""
     x, p, y = question.subject, question.predicate, question.object
-    names = ("company", "company_now", "company_same", "company_same_now", "company_same_together", "company_same_near")
+    names = (
+        "shared_neighbours",
+        "shared_neighbours_now",
+        "shared_neighbours_same",
+        "shared_neighbours_same_now",
+        "shared_neighbours_same_together",
+        "shared_neighbours_same_near",
+    )
     found = dict.fromkeys(names, 0.0)
     for to_third in (s for s in spans if s.subject == x and s.object != x):
         third = to_third.object
@@ -109,12 +116,12 @@ def company(question: Span, spans: list[Span], predicates: int, hub: int) -> dic
                     continue
                 same, apart = to_third.predicate == p, on.apart(question)
                 weight = 1 / sqrt(sizes[0] * sizes[1])
-                found["company"] += weight
-                found["company_now"] += weight * (apart <= 0)
-                found["company_same"] += weight * same
-                found["company_same_now"] += weight * (same and apart <= 0)
-                found["company_same_together"] += weight * (same and apart <= 0 and to_third.apart(back) <= 0)
-                found["company_same_near"] += weight * (same and apart <= 1 and to_third.apart(question) <= 1)
+                found["shared_neighbours"] += weight
+                found["shared_neighbours_now"] += weight * (apart <= 0)
+                found["shared_neighbours_same"] += weight * same
+                found["shared_neighbours_same_now"] += weight * (same and apart <= 0)
+                found["shared_neighbours_same_together"] += weight * (same and apart <= 0 and to_third.apart(back) <= 0)
+                found["shared_neighbours_same_near"] += weight * (same and apart <= 1 and to_third.apart(question) <= 1)
     return found
 
 

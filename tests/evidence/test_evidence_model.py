@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from evidence_graphs import DENSE, ENTITIES, PREDICATES, Floats, all_questions, asked, crowd, grounds_on, with_facts
+from evidence_graphs import DENSE, ENTITIES, PREDICATES, Floats, all_questions, asked, crowd, index_on, with_facts
 from evidence_oracle import Question
 from torch import Tensor
 
@@ -14,7 +14,7 @@ from foretime.config import EvidenceConfig, ModelConfig
 from foretime.data.facts import inverse
 from foretime.data.graph import Graph
 from foretime.evidence.families import FEATURES, RULED, Reach
-from foretime.evidence.grounds import Grounds, grounds_of
+from foretime.evidence.index import EvidenceIndex, build_index
 from foretime.evidence.module import ROWS_AT_ONCE, EvidenceComponent, WithEvidence
 from foretime.models import Queries, RulesModel, Sizes, build_model
 from foretime.training.trainer import new_model
@@ -28,13 +28,13 @@ FACTS = crowd(40, DENSE, seed=8)
 
 
 @pytest.fixture
-def grounds() -> Grounds:
-    return grounds_on(FACTS, DENSE, EVERYTHING, PATHS)
+def index() -> EvidenceIndex:
+    return index_on(FACTS, DENSE, EVERYTHING, PATHS)
 
 
 @pytest.fixture
-def part(grounds: Grounds) -> EvidenceComponent:
-    part = EvidenceComponent(grounds)
+def part(index: EvidenceIndex) -> EvidenceComponent:
+    part = EvidenceComponent(index)
     with torch.no_grad():
         part.weights.normal_(0.0, 0.3, generator=torch.Generator().manual_seed(0))
     return part
@@ -56,21 +56,21 @@ def some_objects(rows: int, columns: int = 4) -> Tensor:
 
 
 def test_there_is_a_weight_for_each_feature_each_of_a_predicate_each_of_a_pair_rule_and_each_path_rule(
-    part: EvidenceComponent, grounds: Grounds
+    part: EvidenceComponent, index: EvidenceIndex
 ) -> None:
-    pairs, paths = len(grounds.vocabulary.pair_body), len(grounds.vocabulary.path_body)
+    pairs, paths = len(index.rules.pair_body), len(index.rules.path_body)
     assert pairs > 0
     assert paths == 2 * len(PATHS)
     assert part.weights.shape == (FEATURES + 2 * PREDICATES * FEATURES + pairs * RULED + paths,)
-    assert not EvidenceComponent(grounds).weights.any()  # nothing speaks for anyone before training
+    assert not EvidenceComponent(index).weights.any()  # nothing speaks for anyone before training
 
 
-def test_the_gradient_of_a_loss_is_that_of_finite_differences(part: EvidenceComponent, grounds: Grounds) -> None:
+def test_the_gradient_of_a_loss_is_that_of_finite_differences(part: EvidenceComponent, index: EvidenceIndex) -> None:
     questions = all_questions(DENSE)[::25]
     answers = some_objects(len(questions), 1).squeeze(1)
 
     def loss(weights: Floats) -> float:
-        scores = torch.from_numpy(grounds.score(weights, *asked(questions))).double()
+        scores = torch.from_numpy(index.score(weights, *asked(questions))).double()
         return torch.nn.functional.cross_entropy(scores, answers).item()
 
     asked_loss = torch.nn.functional.cross_entropy(part.score_objects(queries_of(questions)), answers)
@@ -79,7 +79,7 @@ def test_the_gradient_of_a_loss_is_that_of_finite_differences(part: EvidenceComp
     used = gradient.nonzero().squeeze(1).tolist()
     unused = (gradient == 0).nonzero().squeeze(1).tolist()
     assert len(used) > 100
-    assert used[-1] >= grounds.weights - 2 * len(PATHS)  # the rules of paths among them
+    assert used[-1] >= index.weights - 2 * len(PATHS)  # the rules of paths among them
     for place in (*used[::3], *unused[::40]):
         up, down = start.copy(), start.copy()
         up[place] += step
@@ -118,11 +118,13 @@ def test_the_penalty_is_the_sum_of_the_squared_weights(part: EvidenceComponent) 
     assert set(part.penalties(queries, torch.tensor([0]))) == set(EvidenceComponent.default_penalties)
 
 
-def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(part: EvidenceComponent, grounds: Grounds) -> None:
+def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(
+    part: EvidenceComponent, index: EvidenceIndex
+) -> None:
     base = build_model(
         ModelConfig.model_validate({"name": "tntcomplex", "rank": 2}), SIZES, torch.Generator().manual_seed(0)
     )
-    model = WithEvidence(base, grounds)
+    model = WithEvidence(base, index)
     model.evidence.load_state_dict(part.state_dict())
     queries, objects = two_slices(), some_objects(len(two_slices().subject))
     for chosen in (None, objects):
@@ -138,8 +140,8 @@ def test_a_model_with_evidence_adds_the_evidence_to_its_own_score(part: Evidence
     assert all(gradient.any() for gradient in gradients)
 
 
-def test_rules_alone_are_nothing_but_evidence(part: EvidenceComponent, grounds: Grounds) -> None:
-    model = WithEvidence(build_model(ModelConfig(name="rules"), SIZES, torch.Generator()), grounds)
+def test_rules_alone_are_nothing_but_evidence(part: EvidenceComponent, index: EvidenceIndex) -> None:
+    model = WithEvidence(build_model(ModelConfig(name="rules"), SIZES, torch.Generator()), index)
     model.evidence.load_state_dict(part.state_dict())
     queries = two_slices()
     assert isinstance(model.base, RulesModel)
@@ -149,27 +151,27 @@ def test_rules_alone_are_nothing_but_evidence(part: EvidenceComponent, grounds: 
     assert [p.name for p in model.components()] == ["evidence"]
 
 
-def test_an_asked_fact_does_not_speak_for_itself_in_the_model(part: EvidenceComponent, grounds: Grounds) -> None:
+def test_an_asked_fact_does_not_speak_for_itself_in_the_model(part: EvidenceComponent, index: EvidenceIndex) -> None:
     for row in range(0, len(FACTS), 5):
         s, p, o, start, end = FACTS[row]
-        without = EvidenceComponent(with_facts(grounds, [*FACTS[:row], *FACTS[row + 1 :]]))
+        without = EvidenceComponent(with_facts(index, [*FACTS[:row], *FACTS[row + 1 :]]))
         without.load_state_dict(part.state_dict())
         backwards = inverse(p, PREDICATES)
         queries = queries_of([Question(s, p, start), Question(s, p, end), Question(o, backwards, start)])
         assert torch.equal(part.score_objects(queries), without.score_objects(queries))
 
 
-def test_grounds_are_those_of_the_configured_splits_families_and_reach(small_graph: Graph) -> None:
+def test_the_index_is_that_of_the_configured_splits_families_and_reach(small_graph: Graph) -> None:
     config = EvidenceConfig(families=["pair", "active"], past_only=True, active_window=3, path_events=9)
-    grounds = grounds_of(small_graph, config)
-    assert list(grounds.by_family()) == ["pair", "active"]
-    reach = grounds.reach
+    index = build_index(small_graph, config)
+    assert list(index.by_family()) == ["pair", "active"]
+    reach = index.reach
     assert (reach.past_only, reach.object_window, reach.active_window) == (True, 90, 3)
     assert (reach.path_window, reach.path_events) == (7, 9)
-    events = len(grounds.index.time)
+    events = len(index.events.time)
     assert events == 2 * len(small_graph.train)
-    both = grounds_of(small_graph, EvidenceConfig(splits=["train", "valid"]))
-    assert len(both.index.time) == 2 * (len(small_graph.train) + len(small_graph.valid))
+    both = build_index(small_graph, EvidenceConfig(splits=["train", "valid"]))
+    assert len(both.events.time) == 2 * (len(small_graph.train) + len(small_graph.valid))
 
 
 @pytest.mark.parametrize("past_only", [False, True])

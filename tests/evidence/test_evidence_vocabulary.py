@@ -9,8 +9,8 @@ from evidence_oracle import Fact, PathRule, both_directions, pair_rules_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretime.evidence.index import EvidenceIndex, evidence_index
-from foretime.evidence.vocabulary import Vocabulary, rule_vocabulary
+from foretime.evidence.events import EventLists, event_lists
+from foretime.evidence.vocabulary import RuleVocabulary, rule_vocabulary
 from foretime.rules.rule import RuleIds
 from foretime.rules.table import Rules, join
 
@@ -18,21 +18,21 @@ Graph = tuple[tuple[int, ...], list[Fact]]
 EVERY = 2 * PREDICATES
 
 
-def index_of(graph: Graph) -> EvidenceIndex:
-    return evidence_index(table(graph[1]), ENTITIES, PREDICATES, steps_of(graph[0]))
+def index_of(graph: Graph) -> EventLists:
+    return event_lists(table(graph[1]), ENTITIES, PREDICATES, steps_of(graph[0]))
 
 
-def empty_index() -> EvidenceIndex:
+def empty_index() -> EventLists:
     return index_of(((0,), []))
 
 
-def pairs_in(vocabulary: Vocabulary) -> list[tuple[int, int]]:
+def pairs_in(vocabulary: RuleVocabulary) -> list[tuple[int, int]]:
     """Return head and body of each pair rule, in the order of their weights."""
     bounds = vocabulary.pair
     return [(p, int(q)) for p in range(EVERY) for q in vocabulary.pair_body[bounds[p] : bounds[p + 1]]]
 
 
-def paths_in(vocabulary: Vocabulary) -> list[PathRule]:
+def paths_in(vocabulary: RuleVocabulary) -> list[PathRule]:
     bounds = vocabulary.path
     return [
         (p, int(body) // EVERY, int(body) % EVERY)

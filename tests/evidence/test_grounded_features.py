@@ -1,5 +1,7 @@
 """Scores and gradients of the evidence against plain loops, for every question of random small graphs."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from evidence_graphs import (
@@ -13,7 +15,7 @@ from evidence_graphs import (
     crowd,
     few,
     graphs,
-    grounds_on,
+    index_on,
     path_rules,
     reaches,
     rules_on,
@@ -39,26 +41,26 @@ from evidence_oracle import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretime.config import EvidenceConfig, FamilyName
 from foretime.data.facts import inverse
+from foretime.evidence.buckets import offset_bounds
+from foretime.evidence.events import event_lists
 from foretime.evidence.families import (
     AFFINITIES,
-    AFFINITY,
     COUNTS,
+    FAMILIES,
+    FAMILY_NAMES,
     FEATURES,
+    GROUPS,
     OFFSETS,
-    PAIR_COUNT,
-    PAIR_OFFSET,
-    PATH,
     PATH_SLOTS,
     RULED,
     Reach,
 )
-from foretime.evidence.grounds import FAMILY_NAMES, Grounds
-from foretime.evidence.index import evidence_index
-from foretime.evidence.lookups import affinity_feature, count_feature, offset_feature
+from foretime.evidence.index import EvidenceIndex
+from foretime.evidence.lookups import affinity_bucket, count_bucket, offset_bucket
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.rules.rule import RuleIds
-from foretime.rules.table import Rules as MinedRules
 
 EVERYTHING = Reach(False, 90, 7, 7, 200, pair=True, object=True, active=True, affinity=True, path=True)
 WINDOWS = [
@@ -108,10 +110,10 @@ def test_every_score_is_the_sum_of_the_weights_of_its_grounded_features(
 ) -> None:
     timeline, facts = graph
     questions = all_questions(timeline)
-    grounds = grounds_on(facts, timeline, reach, paths, support)
-    weights = whole_weights(grounds, seed)
+    index = index_on(facts, timeline, reach, paths, support)
+    weights = whole_weights(index, seed)
     expected = expected_scores(facts, questions, rules_on(facts, paths, support), reach, weights)
-    assert_same(scores_by_family(grounds, weights, questions), expected, questions)
+    assert_same(scores_by_family(index, weights, questions), expected, questions)
 
 
 @pytest.mark.parametrize("reach", WINDOWS, ids=["all", "past", "near"])
@@ -121,33 +123,33 @@ def test_hubs_are_scored_like_anyone(reach: Reach) -> None:
     every = range(2 * PREDICATES)
     paths = [(p, q1, q2) for p in every for q1 in every for q2 in every if (p + q1 + q2) % 3 == 0]
     rules = numbered(pair_rules_of(facts, PREDICATES, 2), both_directions(paths, PREDICATES))
-    index = evidence_index(table(facts), entities, PREDICATES, steps)
-    mined = MinedRules.of([RuleIds("joint_now", "path", p, (q1, q2)) for p, q1, q2 in paths])
-    grounds = Grounds(entities, index, rule_vocabulary(index, 2, mined, 10_000), reach)
+    events = event_lists(table(facts), entities, PREDICATES, steps)
+    mined = Rules.of([RuleIds("joint_now", "path", p, (q1, q2)) for p, q1, q2 in paths])
+    index = EvidenceIndex(entities, events, rule_vocabulary(events, 2, mined, 10_000), reach)
     questions = [Question(x, p, t) for x in (0, 1, 2, 7) for p in (0, 2, 4) for t in (0, 60, steps)]
-    weights = whole_weights(grounds)
+    weights = whole_weights(index)
     expected = expected_scores(facts, questions, rules, reach, weights, entities)
-    assert_same(scores_by_family(grounds, weights, questions), expected, questions)
+    assert_same(scores_by_family(index, weights, questions), expected, questions)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("reach", WINDOWS, ids=["all", "past", "near"])
 def test_crowded_graphs_are_scored_like_any(seed: int, reach: Reach) -> None:
     facts, questions = crowd(80, DENSE, seed), all_questions(DENSE)[seed::3]
-    grounds = grounds_on(facts, DENSE, reach, ALL_PATHS)
-    weights = whole_weights(grounds, seed)
+    index = index_on(facts, DENSE, reach, ALL_PATHS)
+    weights = whole_weights(index, seed)
     expected = expected_scores(facts, questions, rules_on(facts, ALL_PATHS), reach, weights)
-    assert_same(scores_by_family(grounds, weights, questions), expected, questions)
+    assert_same(scores_by_family(index, weights, questions), expected, questions)
 
 
 def test_every_path_rule_that_is_grounded_counts_however_few_the_entities_are() -> None:
     """Nine rules lead from 0 over 1 to 2, and nine to 3: more groundings than there are entities."""
     firsts = [(0, q, 1, 3, 3) for q in range(3)]
     seconds = [(1, q, y, 4, 4) for q in range(3) for y in (2, 3)]
-    grounds = grounds_on([*firsts, *seconds], DENSE, EVERYTHING, [(0, a, b) for a in range(3) for b in range(3)])
-    weights = np.zeros(grounds.weights, dtype=np.float32)
-    weights[PATH.first :][:OFFSETS] = 1
-    assert grounds.score(weights, *asked([Question(0, 0, 5)])).tolist() == [[0, 0, 9, 9, 0, 0]]
+    index = index_on([*firsts, *seconds], DENSE, EVERYTHING, [(0, a, b) for a in range(3) for b in range(3)])
+    weights = np.zeros(index.weights, dtype=np.float32)
+    weights[GROUPS["path"].first :][:OFFSETS] = 1
+    assert index.score(weights, *asked([Question(0, 0, 5)])).tolist() == [[0, 0, 9, 9, 0, 0]]
 
 
 def test_more_paths_than_are_kept_harm_no_other_question() -> None:
@@ -157,14 +159,14 @@ def test_more_paths_than_are_kept_harm_no_other_question() -> None:
     crowd += [(y, q, 1, 4, 4) for q in range(PREDICATES) for y in range(4, entities)]
     firsts = [fact for q in range(PREDICATES) for fact in ((0, q, 1, 3, 3), (1, q, 0, 3, 3))]
     facts = [*firsts, *crowd, (2, 0, 3, 3, 3), (3, 0, entities - 1, 4, 4)]
-    index = evidence_index(table(facts), entities, PREDICATES, 12)
-    mined = MinedRules.of([RuleIds("joint_now", "path", 0, (q1, q2)) for q1 in every for q2 in every])
+    events = event_lists(table(facts), entities, PREDICATES, 12)
+    mined = Rules.of([RuleIds("joint_now", "path", 0, (q1, q2)) for q1 in every for q2 in every])
     reach = EVERYTHING._replace(path_events=100_000)
-    grounds = Grounds(entities, index, rule_vocabulary(index, 2, mined, 10_000), reach).by_family()["path"]
-    weights = np.zeros(grounds.weights, dtype=np.float32)
-    weights[PATH.first :][:OFFSETS] = 1
+    index = EvidenceIndex(entities, events, rule_vocabulary(events, 2, mined, 10_000), reach).by_family()["path"]
+    weights = np.zeros(index.weights, dtype=np.float32)
+    weights[GROUPS["path"].first :][:OFFSETS] = 1
     large, small = Question(0, 0, 5), Question(2, 0, 5)
-    scores = grounds.score(weights, *asked([large, small] * 4))
+    scores = index.score(weights, *asked([large, small] * 4))
     kept = scores[0].sum()
     assert PATH_SLOTS / 2 < kept <= PATH_SLOTS
     assert scores[0].max() <= len(mined)
@@ -177,28 +179,36 @@ def test_more_paths_than_are_kept_harm_no_other_question() -> None:
 def test_one_event_grounds_what_can_be_told_on_paper() -> None:
     """Did 0 meet 1 (predicate 0) at step 5? It did at step 2 and is asked at 5: three steps before, once."""
     facts = [(0, 0, 1, 2, 2)]
-    grounds = grounds_on(facts, DENSE, EVERYTHING, [], support=1)
-    weights = np.zeros(grounds.weights, dtype=np.float32)
-    three_before, once = PAIR_OFFSET.first + 3, PAIR_COUNT.first
+    index = index_on(facts, DENSE, EVERYTHING, [], support=1)
+    weights = np.zeros(index.weights, dtype=np.float32)
+    three_before, once = GROUPS["pair_offset"].first + 3, GROUPS["pair_count"].first
     own = FEATURES * (1 + 0)
-    assert grounds.weights == FEATURES * 7 + RULED * 2  # a pair rule p ⇐ p, and one of the inverse
+    assert index.weights == FEATURES * 7 + RULED * 2  # a pair rule p ⇐ p, and one of the inverse
     of_the_rule = FEATURES * 7
     for place, weight in [(three_before, 1), (once, 10), (own + once, 100), (of_the_rule + three_before, 1000)]:
         weights[place] = weight
     weights[FEATURES * 2 + once] = 7  # of another predicate
     weights[of_the_rule + RULED + once] = 7  # of another rule
-    assert grounds.score(weights, *asked([Question(0, 0, 5)])).tolist() == [[0, 1111, 0, 0, 0, 0]]
-    assert grounds.score(weights, *asked([Question(0, 0, 2)])).tolist() == [[0, 0, 0, 0, 0, 0]]
-    assert grounds.score(weights, *asked([Question(1, inverse(0, PREDICATES), 2)])).tolist() == [[0] * 6]
+    assert index.score(weights, *asked([Question(0, 0, 5)])).tolist() == [[0, 1111, 0, 0, 0, 0]]
+    assert index.score(weights, *asked([Question(0, 0, 2)])).tolist() == [[0, 0, 0, 0, 0, 0]]
+    assert index.score(weights, *asked([Question(1, inverse(0, PREDICATES), 2)])).tolist() == [[0] * 6]
 
 
-def test_the_families_share_the_features_among_them() -> None:
-    assert PAIR_OFFSET.first == 0
-    assert RULED == OFFSETS + COUNTS == PAIR_COUNT.first + PAIR_COUNT.size
-    assert PATH.first + PATH.size == FEATURES
-    assert AFFINITY.size == AFFINITIES
-    grounds = grounds_on([(0, 0, 1, 2, 2)], DENSE, EVERYTHING._replace(active=False), [])
-    alone = grounds.by_family()
+def test_the_settings_and_the_features_follow_the_table_of_families() -> None:
+    config = EvidenceConfig()
+    assert get_args(FamilyName) == tuple(config.families) == FAMILY_NAMES
+    own = [name for name in Reach._fields if name not in (*FAMILY_NAMES, "past_only")]
+    assert all(name.partition("_")[0] in FAMILY_NAMES and hasattr(config, name) for name in own)
+    assert set(FAMILY_NAMES) < set(Reach._fields)
+    groups = [group for family in FAMILIES for group in family.groups]
+    assert [group.first for group in groups] == [sum(g.size for g in groups[:i]) for i in range(len(groups))]
+    assert FAMILY_NAMES[0] == "pair"
+    assert RULED == OFFSETS + COUNTS
+
+
+def test_each_family_can_be_looked_at_alone() -> None:
+    index = index_on([(0, 0, 1, 2, 2)], DENSE, EVERYTHING._replace(active=False), [])
+    alone = index.by_family()
     assert list(alone) == ["pair", "object", "affinity", "path"]
     for name, part in alone.items():
         assert [family for family in FAMILY_NAMES if getattr(part.reach, family)] == [name]
@@ -206,13 +216,17 @@ def test_the_families_share_the_features_among_them() -> None:
 
 def test_distances_counts_and_affinities_fall_into_the_buckets_of_the_table() -> None:
     distances = range(-400, 401)
-    assert [offset_feature(d) for d in distances] == [offset_place(d) for d in distances]
+    assert [offset_bucket(d) for d in distances] == [offset_place(d) for d in distances]
     assert {offset_place(d) for d in distances} == set(range(OFFSETS))
+    for distance in distances:
+        low, high = offset_bounds(distance)
+        same = [d for d in distances if d * distance >= 0 and low <= abs(d) <= (400 if high is None else high)]
+        assert {offset_place(d) for d in same if bool(d) == bool(distance)} == {offset_place(distance)}
     counts = range(1, 300)
-    assert [count_feature(count) for count in counts] == [count_place(count) for count in counts]
+    assert [count_bucket(count) for count in counts] == [count_place(count) for count in counts]
     assert {count_place(count) for count in counts} == set(range(COUNTS))
     affinities = [*np.linspace(0.01, 40, 1000), *(2.0**power for power in range(-6, 8))]
-    assert [affinity_feature(a) for a in affinities] == [affinity_place(a) for a in affinities]
+    assert [affinity_bucket(a) for a in affinities] == [affinity_place(a) for a in affinities]
     assert {affinity_place(a) for a in affinities} == set(range(AFFINITIES))
 
 
@@ -226,17 +240,17 @@ def test_the_gradient_is_the_transpose_of_the_score(
     questions = all_questions(timeline)
     random = np.random.default_rng(seed)
     given_gradient = random.integers(-3, 4, (len(questions), ENTITIES)).astype(np.float32)
-    whole = grounds_on(facts, timeline, reach, paths)
-    for grounds in (whole, *whole.by_family().values()):
-        weights = whole_weights(grounds, seed)
-        gradient = grounds.gradient(given_gradient, *asked(questions))
-        value = np.vdot(grounds.score(weights, *asked(questions)).astype(np.float64), given_gradient)
+    whole = index_on(facts, timeline, reach, paths)
+    for index in (whole, *whole.by_family().values()):
+        weights = whole_weights(index, seed)
+        gradient = index.gradient(given_gradient, *asked(questions))
+        value = np.vdot(index.score(weights, *asked(questions)).astype(np.float64), given_gradient)
         assert value == np.vdot(weights.astype(np.float64), gradient)
         chosen = np.flatnonzero(gradient)[:3]  # and each weight moves the value by its gradient
-        for place in (*chosen, 0, grounds.weights - 1):
+        for place in (*chosen, 0, index.weights - 1):
             moved = weights.copy()
             moved[place] += 1
-            changed = np.vdot(grounds.score(moved, *asked(questions)).astype(np.float64), given_gradient)
+            changed = np.vdot(index.score(moved, *asked(questions)).astype(np.float64), given_gradient)
             assert changed - value == gradient[place]
 
 
@@ -244,45 +258,45 @@ def test_the_gradient_of_one_candidate_counts_its_features() -> None:
     facts = crowd(40, DENSE, seed=3)
     paths = [(0, 1, 2), (3, 0, 0), (1, 1, 4)]
     rules, reach = rules_on(facts, paths), EVERYTHING
-    grounds = grounds_on(facts, DENSE, reach, paths)
+    index = index_on(facts, DENSE, reach, paths)
     events = events_of(facts, PREDICATES)
     questions = [Question(x, p, 6) for x in range(ENTITIES) for p in range(2 * PREDICATES)]
     for question in questions:
         seen = seen_by(question, events, PREDICATES, reach.past_only)
         found = features_of(question, seen, rules, reach)
         for y in range(ENTITIES):
-            expected = np.zeros(grounds.weights)
+            expected = np.zeros(index.weights)
             for features in found.values():
                 for feature in features.get(y, []):
                     expected[weights_of(feature, question.predicate, rules, PREDICATES)] += 1
             one = np.zeros((1, ENTITIES), dtype=np.float32)
             one[0, y] = 1.0
-            assert np.array_equal(grounds.gradient(one, *asked([question])), expected), (question, y)
+            assert np.array_equal(index.gradient(one, *asked([question])), expected), (question, y)
 
 
 def test_scores_and_gradients_are_the_same_bits_every_time_and_in_any_company() -> None:
     facts = crowd(60, DENSE, seed=4)
     paths = [(0, 1, 2), (3, 0, 0), (1, 1, 4), (0, 0, 0), (2, 3, 1)]
-    grounds = grounds_on(facts, DENSE, EVERYTHING, paths)
+    index = index_on(facts, DENSE, EVERYTHING, paths)
     questions = all_questions(DENSE)
     random = np.random.default_rng(0)
-    weights = random.normal(size=grounds.weights).astype(np.float32)
+    weights = random.normal(size=index.weights).astype(np.float32)
     given_gradient = random.normal(size=(len(questions), ENTITIES)).astype(np.float32)
-    scores = grounds.score(weights, *asked(questions))
-    gradient = grounds.gradient(given_gradient, *asked(questions))
+    scores = index.score(weights, *asked(questions))
+    gradient = index.gradient(given_gradient, *asked(questions))
     for _ in range(2):
-        assert grounds.score(weights, *asked(questions)).tobytes() == scores.tobytes()
-        assert grounds.gradient(given_gradient, *asked(questions)).tobytes() == gradient.tobytes()
-    alone = np.concatenate([grounds.score(weights, *asked([question])) for question in questions])
+        assert index.score(weights, *asked(questions)).tobytes() == scores.tobytes()
+        assert index.gradient(given_gradient, *asked(questions)).tobytes() == gradient.tobytes()
+    alone = np.concatenate([index.score(weights, *asked([question])) for question in questions])
     assert alone.tobytes() == scores.tobytes()  # a question hears nothing of those before it
-    turned = grounds.score(weights, *asked(questions[::-1]))
+    turned = index.score(weights, *asked(questions[::-1]))
     assert turned[::-1].tobytes() == scores.tobytes()
 
 
 def test_no_facts_and_no_questions_are_no_trouble() -> None:
-    grounds = grounds_on([], DENSE, EVERYTHING, [(0, 1, 2)])
-    weights = whole_weights(grounds)
-    assert not grounds.score(weights, *asked(all_questions(DENSE))).any()
-    full = grounds_on([(0, 0, 1, 2, 2)], DENSE, EVERYTHING, [])
+    index = index_on([], DENSE, EVERYTHING, [(0, 1, 2)])
+    weights = whole_weights(index)
+    assert not index.score(weights, *asked(all_questions(DENSE))).any()
+    full = index_on([(0, 0, 1, 2, 2)], DENSE, EVERYTHING, [])
     assert full.score(whole_weights(full), *asked([])).shape == (0, ENTITIES)
     assert not full.gradient(np.zeros((0, ENTITIES), dtype=np.float32), *asked([])).any()

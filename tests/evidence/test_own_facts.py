@@ -13,7 +13,7 @@ from evidence_graphs import (
     crowd,
     facts_at,
     graphs,
-    grounds_on,
+    index_on,
     is_after,
     many,
     moments,
@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 
 from foretime.data.facts import UNKNOWN, inverse
 from foretime.evidence.families import Reach
-from foretime.reranker.features.profile import COLUMNS
+from foretime.reranker.features.profile import PROFILE_FEATURES
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 subjects = st.integers(0, ENTITIES - 1)
@@ -52,10 +52,10 @@ def assert_same_scores(
 ) -> None:
     """Assert that no score of any candidate differs between two sets of facts, by family and in all."""
     timeline, facts = graph
-    grounds = grounds_on(facts, timeline, reach, paths, support=1)
-    weights = whole_weights(grounds)
-    before = scores_by_family(grounds, weights, [question])
-    after = scores_by_family(with_facts(grounds, other), weights, [question])
+    index = index_on(facts, timeline, reach, paths, support=1)
+    weights = whole_weights(index)
+    before = scores_by_family(index, weights, [question])
+    after = scores_by_family(with_facts(index, other), weights, [question])
     assert {family: scores.tolist() for family, scores in after.items()} == {
         family: scores.tolist() for family, scores in before.items()
     }
@@ -67,7 +67,7 @@ def profile(graph: Graph, past_only: bool, question: Question) -> Floats:
 
 def assert_same_profiles(graph: Graph, other: list[Fact], question: Question, past_only: bool) -> None:
     before, after = profile(graph, past_only, question), profile((graph[0], other), past_only, question)
-    changed = [(COLUMNS[c], int(y), before[y, c], after[y, c]) for y, c in np.argwhere(before != after)]
+    changed = [(PROFILE_FEATURES[c], int(y), before[y, c], after[y, c]) for y, c in np.argwhere(before != after)]
     assert changed == []
 
 

@@ -22,7 +22,7 @@ from profile_oracle import FAR, columns_of, words_of
 
 from foretime.data.vocabulary import Vocabulary
 from foretime.reranker.features import profile
-from foretime.reranker.features.names import name_index
+from foretime.reranker.features.names import name_words
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))
@@ -37,10 +37,10 @@ def assert_columns(graph: Graph, past_only: bool, asking: list[tuple[Question, l
         seen = seen_by(question, events, PREDICATES, past_only)
         for y in candidates:
             expected = columns_of(question, y, seen, NAMES, past_only, PREDICATES)
-            assert set(expected) == set(profile.COLUMNS)
+            assert set(expected) == set(profile.PROFILE_FEATURES)
             wrong = {
                 name: (float(value), expected[name])
-                for name, value in zip(profile.COLUMNS, found[row], strict=True)
+                for name, value in zip(profile.PROFILE_FEATURES, found[row], strict=True)
                 if not np.isclose(value, expected[name], rtol=1e-5, atol=1e-6)
             }
             assert wrong == {}, (question, y)
@@ -82,7 +82,7 @@ def test_one_pair_is_described_as_can_be_told_on_paper() -> None:
     """0 met 1 at 2 and 5, is asked at 5 whom it meets, and 1 met 2 at 4."""
     facts = [(0, 0, 1, 2, 2), (0, 0, 1, 5, 5), (2, 0, 1, 4, 4), (0, 1, 2, 5, 5)]
     (row,) = profiles(facts, DENSE, False, [(Question(0, 0, 5), [1])])
-    found = dict(zip(profile.COLUMNS, row.tolist(), strict=True))
+    found = dict(zip(profile.PROFILE_FEATURES, row.tolist(), strict=True))
     expected = {
         "pair_before": 3, "pair_after": FAR, "pair_nearest": 3, "pair_now": 0, "pair_events": 1, "pair_predicates": 1,
         "pair_share": 0.5, "same_before": 3, "same_events": 1, "same_share": 1, "inverse_before": FAR,
@@ -101,7 +101,7 @@ def test_one_pair_is_described_as_can_be_told_on_paper() -> None:
 @few
 @given(graph=graphs())
 def test_the_words_of_names_are_counted_by_predicate(graph: Graph) -> None:
-    names = name_index(Vocabulary("entity", NAMES), table(graph[1]), PREDICATES)
+    names = name_words(Vocabulary("entity", NAMES), table(graph[1]), PREDICATES)
     words = [words_of(name) for name in NAMES]
     every = sorted(frozenset().union(*words))
     of_entity = [names.word[names.of[e] : names.of[e + 1]].tolist() for e in range(ENTITIES)]
@@ -119,8 +119,8 @@ def test_the_words_of_names_are_counted_by_predicate(graph: Graph) -> None:
     )
     events = events_of(graph[1], PREDICATES)
     for p in range(2 * PREDICATES):
-        here = slice(names.said[p], names.said[p + 1])
-        found = dict(zip(names.said_word[here].tolist(), names.said_count[here].tolist(), strict=True))
+        here = slice(names.by_predicate[p], names.by_predicate[p + 1])
+        found = dict(zip(names.by_predicate_word[here].tolist(), names.by_predicate_count[here].tolist(), strict=True))
         counts = {number[w]: sum(e.predicate == p and w in words[e.object] for e in events) for w in every}
         assert found == {word: count for word, count in counts.items() if count}
-        assert names.said_word[here].tolist() == sorted(found)
+        assert names.by_predicate_word[here].tolist() == sorted(found)

@@ -1,4 +1,4 @@
-"""The evidence of one candidate is what the walk through all candidates gives it, to the last bit."""
+"""A walk about one candidate gives it what the walk through all candidates gives it, to the last bit."""
 
 import numpy as np
 import pytest
@@ -7,13 +7,12 @@ from evidence_graphs import (
     ALL_PATHS,
     DENSE,
     ENTITIES,
-    Floats,
     all_questions,
     asked,
     crowd,
     few,
     graphs,
-    grounds_on,
+    index_on,
     path_rules,
     reaches,
 )
@@ -21,22 +20,18 @@ from evidence_oracle import Fact, Question
 from hypothesis import given
 
 from foretime.evidence.families import Reach
-from foretime.evidence.grounds import Grounds
+from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.module import EvidenceComponent
 from foretime.models import Queries
 
 
-def one_by_one(grounds: Grounds, weights: Floats, questions: list[Question]) -> Floats:
-    """Return the evidence of every candidate of every question, each asked for alone."""
+def assert_same_bits(whole: EvidenceIndex, questions: list[Question]) -> None:
+    weights = np.random.default_rng(1).normal(size=whole.weights).astype(np.float32)
     x, p, t = (np.repeat(column, ENTITIES) for column in asked(questions))
-    return grounds.score_one(weights, x, p, np.tile(np.arange(ENTITIES), len(questions)), t).reshape(-1, ENTITIES)
-
-
-def assert_same_bits(grounds: Grounds, questions: list[Question]) -> None:
-    weights = np.random.default_rng(1).normal(size=grounds.weights).astype(np.float32)
-    for family, part in {**grounds.by_family(), "all": grounds}.items():
-        together = part.score(weights, *asked(questions))
-        wrong = np.argwhere(one_by_one(part, weights, questions) != together)
+    everyone = np.tile(np.arange(ENTITIES), len(questions))
+    for family, index in {**whole.by_family(), "all": whole}.items():
+        alone = index.score_one(weights, x, p, everyone, t).reshape(-1, ENTITIES)
+        wrong = np.argwhere(alone != index.score(weights, *asked(questions)))
         assert not len(wrong), (family, [(questions[row], int(y)) for row, y in wrong[:5]])
 
 
@@ -46,18 +41,15 @@ def test_any_candidate_alone_is_scored_as_among_all(
     graph: tuple[tuple[int, ...], list[Fact]], reach: Reach, paths: list[tuple[int, int, int]]
 ) -> None:
     timeline, facts = graph
-    assert_same_bits(grounds_on(facts, timeline, reach, paths), all_questions(timeline)[::3])
+    assert_same_bits(index_on(facts, timeline, reach, paths), all_questions(timeline)[::3])
 
 
 @pytest.mark.parametrize("past_only", [False, True])
 def test_crowded_graphs_too(past_only: bool) -> None:
     reach = Reach(past_only, 30, 30, 7, 200, *[True] * 5)
-    assert_same_bits(grounds_on(crowd(90, DENSE, seed=3), DENSE, reach, ALL_PATHS), all_questions(DENSE))
-
-
-def test_the_model_looks_few_candidates_up_one_by_one() -> None:
-    grounds = grounds_on(crowd(90, DENSE, seed=3), DENSE, Reach(False, 30, 30, 7, 200, *[True] * 5), ALL_PATHS)
-    model = EvidenceComponent(grounds)
+    index = index_on(crowd(90, DENSE, seed=3), DENSE, reach, ALL_PATHS)
+    assert_same_bits(index, all_questions(DENSE))
+    model = EvidenceComponent(index)  # which looks few candidates up one by one
     torch.nn.init.normal_(model.weights, generator=torch.Generator().manual_seed(0))
     queries = Queries(*(torch.from_numpy(column) for column in asked(all_questions(DENSE)[::7])))
     objects = torch.randint(ENTITIES, (len(queries.subject), 2), generator=torch.Generator().manual_seed(0))

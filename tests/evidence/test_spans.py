@@ -21,8 +21,13 @@ from hypothesis import strategies as st
 from span_oracle import FAR, Asked, columns_of, spans_of
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.reranker.features.intervals import COLUMNS, STEPS, span_all, span_index
-from foretime.reranker.features.shared_neighbours import HUB, CompanyPath, SpanFact, company_paths, steps_apart
+from foretime.reranker.features.intervals import HUB, INTERVAL_FEATURES, STEPS, span_all, span_index
+from foretime.reranker.features.shared_neighbours import (
+    SharedNeighbourPath,
+    SpanFact,
+    shared_neighbour_paths,
+    steps_apart,
+)
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))
@@ -35,10 +40,10 @@ def described(
     index = span_index(table(facts), entities, PREDICATES)
     first = entities * np.arange(len(asking) + 1)
     objects = np.tile(np.arange(entities), len(asking))
-    out = np.zeros((len(objects), len(COLUMNS)), dtype=np.float32)
+    out = np.zeros((len(objects), len(INTERVAL_FEATURES)), dtype=np.float32)
     columns = (np.array(column, dtype=np.int64) for column in zip(*asking, strict=True))
     span_all(index, past_only, steps, *columns, first, objects, out, runs)
-    return out.reshape(len(asking), entities, len(COLUMNS))
+    return out.reshape(len(asking), entities, len(INTERVAL_FEATURES))
 
 
 def asked_on(timeline: tuple[int, ...]) -> st.SearchStrategy[Asked]:
@@ -52,7 +57,7 @@ def assert_columns(facts: list[Fact], past_only: bool, asking: list[Asked], runs
         seen = spans_of(facts, asked, past_only, PREDICATES)
         for y, row in enumerate(rows):
             expected = columns_of(asked, y, seen, PREDICATES, HUB)
-            assert list(expected) == list(COLUMNS)
+            assert list(expected) == list(INTERVAL_FEATURES)
             assert row.tolist() == pytest.approx(list(expected.values()), rel=1e-5), (asked, y)
 
 
@@ -116,7 +121,7 @@ def test_who_fits_into_the_gap_is_told_from_who_is_elsewhere() -> None:
         (fits, plays, elsewhere, 1, 4), (fits, plays, elsewhere, 6, 9), (busy, plays, elsewhere, 3, 8),
     ]  # fmt: skip
     rows = described(facts, False, [Asked(team, plays + PREDICATES, 4, 6)])[0]
-    said = [dict(zip(COLUMNS, row.tolist(), strict=True)) for row in rows]
+    said = [dict(zip(INTERVAL_FEATURES, row.tolist(), strict=True)) for row in rows]
     assert (said[fits]["object_gap_before"], said[fits]["object_gap_after"]) == (0, 0)
     assert (said[fits]["object_preceding"], said[fits]["object_following"], said[fits]["object_overlapping"]) == (
         1,
@@ -132,23 +137,29 @@ def test_company_had_the_same_third_and_is_already_there() -> None:
     plays, x, mate, old, new = 0, 0, 1, 2, 3
     facts: list[Fact] = [(x, plays, old, 1, 4), (mate, plays, old, 2, 4), (mate, plays, new, 5, 9)]
     rows = described(facts, False, [Asked(x, plays, 4, 6)])[0]
-    said = dict(zip(COLUMNS, rows[new].tolist(), strict=True))
+    said = dict(zip(INTERVAL_FEATURES, rows[new].tolist(), strict=True))
     weight = 1 / np.sqrt(1 * 2)  # without the subject the old team has one fact, the mate two
-    for name in ("company", "company_now", "company_same", "company_same_now", "company_same_together"):
+    for name in (
+        "shared_neighbours",
+        "shared_neighbours_now",
+        "shared_neighbours_same",
+        "shared_neighbours_same_now",
+        "shared_neighbours_same_together",
+    ):
         assert said[name] == pytest.approx(weight), name
-    assert rows[old].tolist()[COLUMNS.index("company")] == 0.0
+    assert rows[old].tolist()[INTERVAL_FEATURES.index("shared_neighbours")] == 0.0
 
 
-def sums_of(question: SpanFact, paths: list[CompanyPath]) -> list[float]:
+def sums_of(question: SpanFact, paths: list[SharedNeighbourPath]) -> list[float]:
     """Return what the columns of company should be: six sums of weights."""
 
     def apart(one: SpanFact, other: SpanFact) -> int:
         return max(min(one.known), min(other.known)) - min(max(one.known), max(other.known))
 
     sums = [0.0] * 6
-    for of_subject, of_peer, last, weight in paths:
+    for of_subject, of_co_neighbour, last, weight in paths:
         now, same = apart(question, last) <= 0, of_subject.predicate == question.predicate
-        together, near = apart(of_subject, of_peer) <= 0, apart(of_subject, question) <= 1
+        together, near = apart(of_subject, of_co_neighbour) <= 0, apart(of_subject, question) <= 1
         close = apart(question, last) <= 1
         same_now, same_near = same and now, same and near and close
         for place, counts in enumerate((True, now, same, same_now, same_now and together, same_near)):
@@ -160,16 +171,16 @@ def assert_paths(facts: list[Fact], past_only: bool, asked: Asked) -> int:
     """The paths of each candidate add up to its columns of company; return how many there are."""
     index, question = span_index(table(facts), ENTITIES, PREDICATES), SpanFact(asked[0], asked[1], -1, *asked[2:])
     rows, count = described(facts, past_only, [asked])[0], 0
-    place = COLUMNS.index("company")
+    place = INTERVAL_FEATURES.index("shared_neighbours")
     for y, row in enumerate(rows):
-        paths = company_paths(index, past_only, question._replace(object=y))
+        paths = shared_neighbour_paths(index, past_only, question._replace(object=y))
         assert sums_of(question, paths) == pytest.approx(row[place : place + 6].tolist(), rel=1e-5)
         order = [(-path.weight, steps_apart(question, path.to_candidate)) for path in paths]
         assert order == sorted(order)
-        for of_subject, of_peer, to_candidate, _ in paths:
+        for of_subject, of_co_neighbour, to_candidate, _ in paths:
             assert (of_subject.subject, to_candidate.predicate, to_candidate.object) == (asked[0], asked[1], y)
-            assert of_subject[1:3] == of_peer[1:3]
-            assert of_peer.subject == to_candidate.subject
+            assert of_subject[1:3] == of_co_neighbour[1:3]
+            assert of_co_neighbour.subject == to_candidate.subject
         count += len(paths)
     return count
 
@@ -198,9 +209,13 @@ def test_what_everyone_shares_brings_no_company_together(past_only: bool) -> Non
         around_z: list[Fact] = [(z, 1, other, 0, 1) for other in others][: of_z - 2]
         later: list[Fact] = [(third, 1, other, 6, 7) for other in others] if past_only else []
         facts = [(x, 0, third, 0, 1), (z, 0, third, 0, 1), (z, 0, y, 2, 3), *around_third, *around_z, *later]
-        told = float(described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0][y, COLUMNS.index("company")])
+        told = float(
+            described(facts, past_only, [Asked(x, 0, 4, 4)], entities=4 + HUB)[0][
+                y, INTERVAL_FEATURES.index("shared_neighbours")
+            ]
+        )
         index = span_index(table(facts), 4 + HUB, PREDICATES)
-        paths = company_paths(index, past_only, SpanFact(x, 0, y, 4, 4))
+        paths = shared_neighbour_paths(index, past_only, SpanFact(x, 0, y, 4, 4))
         assert sum(path.weight for path in paths) == pytest.approx(told)
         return told
 
@@ -217,7 +232,10 @@ def test_the_search_for_company_ends_after_so_many_facts() -> None:
         (other, 0, third, 0, 1), (other, 0, second, 2, 3),
     ]  # fmt: skip
     company = [
-        described(facts, False, [Asked(x, 0, 4, 4)], steps=steps)[0, [first, second], COLUMNS.index("company")] > 0
+        described(facts, False, [Asked(x, 0, 4, 4)], steps=steps)[
+            0, [first, second], INTERVAL_FEATURES.index("shared_neighbours")
+        ]
+        > 0
         for steps in (0, 1, STEPS)
     ]
     assert [found.tolist() for found in company] == [[False, False], [True, False], [True, True]]

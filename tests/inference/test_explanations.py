@@ -16,8 +16,8 @@ from foretime.errors import QuestionError
 from foretime.evaluation.slots import score_terms
 from foretime.evidence.buckets import offset_bounds
 from foretime.evidence.counting import count_pair_rule
-from foretime.evidence.grounds import grounds_of
-from foretime.evidence.index import evidence_index
+from foretime.evidence.events import event_lists
+from foretime.evidence.index import build_index
 from foretime.evidence.module import WithEvidence
 from foretime.inference.answers import Answer, Question
 from foretime.inference.explainer import NO_EVIDENCE, Explainer
@@ -46,7 +46,7 @@ def interval_explainer(path: Path, past_only: bool, predicates_each: int = 1) ->
     graph = read_graph(path, Config().data.model_copy(update={"granularity": "year"}))
     draw = torch.Generator().manual_seed(2)
     base = build_model(ModelConfig(name="lcge", rank=4, init_scale=0.8), sizes_of(graph, predicates_each), draw)
-    model = WithEvidence(base, grounds_of(graph, EvidenceConfig(use=True, past_only=past_only)))
+    model = WithEvidence(base, build_index(graph, EvidenceConfig(use=True, past_only=past_only)))
     with torch.no_grad():
         model.evidence.weights.normal_(generator=draw)
     model.end_offset = (predicates_each - 1) * 2 * len(graph.predicates)
@@ -208,7 +208,7 @@ def test_sentences_and_rules_say_what_happened(explainer: Explainer):
 def test_a_rule_is_counted_on_the_events_of_each_pair():
     generator = np.random.default_rng(0)
     subject, predicate, object_, time = (generator.integers(size, size=150) for size in (4, 3, 4, 120))
-    index = evidence_index(Facts(subject, predicate, object_, time, time), 4, 3, 120)
+    index = event_lists(Facts(subject, predicate, object_, time, time), 4, 3, 120)
     steps: dict[tuple[int, int, int], set[int]] = defaultdict(set)
     for s, p, o, t in zip(subject.tolist(), predicate.tolist(), object_.tolist(), time.tolist(), strict=True):
         steps[s, p, o].add(t)

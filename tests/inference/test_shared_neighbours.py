@@ -10,7 +10,7 @@ from foretime.data.graph import Graph, read_graph
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent
 from foretime.inference.explanation.wording import Wording
 from foretime.reranker.features.intervals import span_index
-from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
+from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 
 FACTS = (
     ("Ann", "plays for", "Old", "2001", "2004"),
@@ -44,7 +44,7 @@ def supporting(
         graph.timeline.step("2004"),
         graph.timeline.step("2005"),
     )
-    paths = company_paths(span_index(graph.train, len(graph.entities), predicates), past_only, asked)
+    paths = shared_neighbour_paths(span_index(graph.train, len(graph.entities), predicates), past_only, asked)
     return Wording(graph).shared_neighbours(asked, paths, reported=0.0).co_neighbours
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from foretime.reranker.features import intervals as spans
-from foretime.reranker.features.profile import COLUMNS, FAR
+from foretime.reranker.features.profile import FAR, PROFILE_FEATURES
 from foretime.reranker.features.words import value_in_words
 from foretime.reranker.quantising import is_count, is_share, quantise
 
@@ -38,7 +38,7 @@ def test_shares_are_rounded_to_powers_of_two():
 
 
 def test_distances_and_the_predicate_stay_as_they_are():
-    exact = [name for name in COLUMNS if not is_count(name) and not is_share(name)]
+    exact = [name for name in PROFILE_FEATURES if not is_count(name) and not is_share(name)]
     assert [quantised(name, 57.0) for name in exact] == [57.0] * len(exact)
     assert quantised("pair_before", FAR) == FAR
     assert set(exact) == {
@@ -48,11 +48,11 @@ def test_distances_and_the_predicate_stay_as_they_are():
 
 
 def test_counts_of_facts_that_lie_in_time_are_quantised_too():
-    counts = [name for name in spans.COLUMNS if is_count(name)]
+    counts = [name for name in spans.INTERVAL_FEATURES if is_count(name)]
     assert [quantised(name, 57.0) for name in counts] == [63.0] * len(counts)
     said = ("overlapping", "covering", "within", "same_span", "same_start", "same_end", "following", "preceding")
     assert set(counts) == {f"{whose}_{name}" for whose in ("object", "active") for name in said}
-    assert quantised("company_same_now", 0.3) == pytest.approx(0.3)
+    assert quantised("shared_neighbours_same_now", 0.3) == pytest.approx(0.3)
 
 
 def test_one_fact_less_is_seen_in_few_counts_only():

@@ -15,8 +15,9 @@ from foretime.config import EvidenceConfig, ModelConfig
 from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
-from foretime.evidence.grounds import FAMILY_NAMES, grounds_of
-from foretime.evidence.index import evidence_index
+from foretime.evidence.events import event_lists
+from foretime.evidence.families import FAMILY_NAMES
+from foretime.evidence.index import build_index
 from foretime.evidence.module import WithEvidence
 from foretime.models import build_model
 from foretime.reranker.features import intervals as spans
@@ -27,8 +28,8 @@ from foretime.reranker.features.extractor import (
     shortlist_of,
     term_features,
 )
-from foretime.reranker.features.names import name_index
-from foretime.reranker.features.profile import COLUMNS, FAR
+from foretime.reranker.features.names import name_words
+from foretime.reranker.features.profile import FAR, PROFILE_FEATURES
 from foretime.reranker.features.words import WORDS, in_words, value_in_words
 from foretime.reranker.trees import examples_of, unknown_only
 from foretime.training.trainer import sizes_of
@@ -114,12 +115,12 @@ def test_terms_are_compared_with_the_best_of_the_shortlist():
 
 def test_every_feature_has_words():
     fixed = {"log_probability", "score", "position", *(f"evidence_{name}" for name in FAMILY_NAMES)}
-    assert set(WORDS) == {*COLUMNS, *spans.COLUMNS, *fixed}
+    assert set(WORDS) == {*PROFILE_FEATURES, *spans.INTERVAL_FEATURES, *fixed}
     assert len(set(WORDS.values())) == len(WORDS)
     assert in_words("pair_nearest at the end") == "steps to the nearest event between the two, at the end"
     assert value_in_words("pair_nearest at the end", FAR) == "none"
     assert (value_in_words("events", FAR), value_in_words("pair_nearest", 3.0)) == ("about 10,000", "3")
-    every = [*COLUMNS, *spans.COLUMNS]
+    every = [*PROFILE_FEATURES, *spans.INTERVAL_FEATURES]
     far = {name for name in every if name.endswith(("_before", "_after", "_nearest"))}
     assert far == {name for name in every if in_words(name).startswith("steps ")}
     assert in_words("commonsense below the best") == "the term commonsense, below the best"
@@ -128,7 +129,7 @@ def test_every_feature_has_words():
 def random_model(graph: Graph, config: EvidenceConfig) -> WithEvidence:
     draw = torch.Generator().manual_seed(2)
     base = build_model(ModelConfig(name="lcge", rank=4, init_scale=0.8), sizes_of(graph), draw)
-    model = WithEvidence(base, grounds_of(graph, config))
+    model = WithEvidence(base, build_index(graph, config))
     with torch.no_grad():
         model.evidence.weights.normal_(generator=draw)
     return model.eval()
@@ -173,10 +174,10 @@ def test_no_fact_changes_its_own_features(small_graph: Graph, tmp_path: Path, in
     extractor, predicates, moved = FeatureExtractor.of(graph, model, config), len(graph.predicates), 0
     for row in range(0, len(graph.train), 13):
         rest = graph.train.take(np.arange(len(graph.train)) != row)
-        index = evidence_index(rest, len(graph.entities), predicates, len(graph.timeline))
-        other_model.evidence.grounds = replace(model.evidence.grounds, index=index)
-        names = name_index(graph.entities, rest, predicates)
-        without = replace(extractor, grounds=other_model.evidence.grounds, names=names)
+        index = event_lists(rest, len(graph.entities), predicates, len(graph.timeline))
+        other_model.evidence.index = replace(model.evidence.index, events=index)
+        names = name_words(graph.entities, rest, predicates)
+        without = replace(extractor, index=other_model.evidence.index, names=names)
         known = AnswerIndex(rest.with_inverses(predicates))
         questions = graph.train.take(np.array([row])).with_inverses(predicates)
         later = replace(questions, start=np.minimum(questions.start + 1, len(graph.timeline) - 1))

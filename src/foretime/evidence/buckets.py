@@ -1,34 +1,45 @@
-"""The buckets of distances, counts and affinities in plain Python: their numbers, their bounds, and their words.
+"""The buckets of distances, counts and affinities: their numbers, their bounds, and their words.
 
-The numbers are those of `kernels`, which a test compares with these.
+The three functions that number a bucket are plain Python here; `lookups` compiles the same functions for the walk.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from foretime.evidence.families import AFFINITIES, COUNTS, OFFSET_EDGES
 
 _SIDE: Final = len(OFFSET_EDGES) + 1
 _FIRST_AFFINITY: Final = 0.125
+_BUCKETS: Final = np.searchsorted(np.array((0, *OFFSET_EDGES)), np.arange(OFFSET_EDGES[-1] + 2))
+"""The bucket of each distance up to the first that is in the last bucket."""
 
 
 def offset_bucket(distance: int) -> int:
     """Return the feature of a signed distance in steps: 0 for the same step, then before, then after."""
-    if distance == 0:
-        return 0
-    bucket = 1 + sum(abs(distance) > edge for edge in OFFSET_EDGES)
-    return bucket if distance < 0 else bucket + _SIDE
+    if distance < 0:
+        return _BUCKETS[min(-distance, len(_BUCKETS) - 1)]  # type: ignore[no-any-return]
+    return _BUCKETS[min(distance, len(_BUCKETS) - 1)] + (_SIDE if distance > 0 else 0)  # type: ignore[no-any-return]
 
 
 def count_bucket(count: int) -> int:
-    """Return the feature of a count from 1 on."""
-    return min((count - 1).bit_length(), COUNTS - 1)
+    """Return the feature of a count from 1 on: 1, 2, 3–4, 5–8, …"""
+    bucket, edge = 0, 1
+    while bucket < COUNTS - 1 and count > edge:
+        bucket += 1
+        edge *= 2
+    return bucket
 
 
 def affinity_bucket(affinity: float) -> int:
-    """Return the feature of an affinity."""
-    return sum(affinity >= _FIRST_AFFINITY * 2**bucket for bucket in range(AFFINITIES - 1))
+    """Return the feature of an affinity: below 1/8, below 1/4, …"""
+    bucket, edge = 0, _FIRST_AFFINITY
+    while bucket < AFFINITIES - 1 and affinity >= edge:
+        bucket += 1
+        edge *= 2.0
+    return bucket
 
 
 def offset_bounds(distance: int) -> tuple[int, int | None]:

@@ -1,4 +1,4 @@
-"""How often a pair rule comes true at one distance in time: a plain count over the events of an index."""
+"""How often a pair rule comes true at one distance in time: a plain count over lists of events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foretime.evidence.buckets import offset_bounds
-from foretime.evidence.index import EvidenceIndex, Offsets
+from foretime.evidence.events import EventLists, Offsets
 
 
 class RuleCount(NamedTuple):
@@ -22,30 +22,30 @@ class RuleCount(NamedTuple):
         return self.support / self.body_count if self.body_count else 0.0
 
 
-def count_pair_rule(index: EvidenceIndex, head: int, body: int, distance: int) -> RuleCount:
+def count_pair_rule(events: EventLists, head: int, body: int, distance: int) -> RuleCount:
     """Return how many events `body(x, y)` have a `head(x, y)` in the bucket of the distance from head to body.
 
-    A body that lies before its head has a negative distance. Every event of the index counts, once for each pair and
+    A body that lies before its head has a negative distance. Every event counts, once for each pair and
     step, with those of the question that is being explained and those whose bucket reaches beyond the timeline.
     """
     low, high = offset_bounds(distance)
-    high = index.steps if high is None else high
-    pair, step = _events(index, body)
+    high = events.steps if high is None else high
+    pair, step = _events(events, body)
     first, last = (step + low, step + high) if distance <= 0 else (step - high, step - low)
-    first, last = np.maximum(first, 0), np.minimum(last, index.steps - 1)
-    head_pair, head_step = _events(index, head)
-    keys = head_pair * index.steps + head_step
-    heads = np.searchsorted(keys, pair * index.steps + last, side="right") - np.searchsorted(
-        keys, pair * index.steps + first
+    first, last = np.maximum(first, 0), np.minimum(last, events.steps - 1)
+    head_pair, head_step = _events(events, head)
+    keys = head_pair * events.steps + head_step
+    heads = np.searchsorted(keys, pair * events.steps + last, side="right") - np.searchsorted(
+        keys, pair * events.steps + first
     )
     return RuleCount(int(((heads > 0) & (first <= last)).sum()), len(pair))
 
 
-def _events(index: EvidenceIndex, predicate: int) -> tuple[Offsets, Offsets]:
+def _events(events: EventLists, predicate: int) -> tuple[Offsets, Offsets]:
     """Return the pair and the step of each distinct event of a predicate, sorted."""
-    groups = np.flatnonzero(index.group_predicate == predicate)
-    size = index.group[groups + 1] - index.group[groups]
-    place = np.arange(size.sum()) + np.repeat(index.group[groups] - (np.cumsum(size) - size), size)
-    pair = np.repeat(np.searchsorted(index.pair, groups, side="right") - 1, size)
-    keys = np.unique(pair * index.steps + index.time[place])
-    return keys // index.steps, keys % index.steps
+    groups = np.flatnonzero(events.group_predicate == predicate)
+    size = events.group[groups + 1] - events.group[groups]
+    place = np.arange(size.sum()) + np.repeat(events.group[groups] - (np.cumsum(size) - size), size)
+    pair = np.repeat(np.searchsorted(events.pair, groups, side="right") - 1, size)
+    keys = np.unique(pair * events.steps + events.time[place])
+    return keys // events.steps, keys % events.steps

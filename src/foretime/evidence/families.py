@@ -1,8 +1,8 @@
-"""The families of evidence and how their features are numbered: one table that training, ranking and words share."""
+"""The families of evidence: one table that the walk, the weights, the reasons and the words all follow."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 OFFSET_EDGES: Final = (1, 2, 4, 7, 14, 30, 90)
 """A distance in steps falls into the first bucket whose edge it does not pass; farther ones into the last."""
@@ -13,33 +13,78 @@ COUNTS: Final = 8
 AFFINITIES: Final = 10
 """Features of an affinity: below 1/8, below 1/4, … 32 and more."""
 
+Kind = Literal["offset", "farther", "total", "now", "affinity"]
+"""What the value of a feature is: the signed distance of the nearest event, that of the farther event of a path, how
+many events there are in all, how many at the step asked about, or an affinity."""
+_SIZES: Final[dict[Kind, int]] = {
+    "offset": OFFSETS, "farther": OFFSETS, "total": COUNTS, "now": COUNTS, "affinity": AFFINITIES
+}  # fmt: skip
 
-class Family(NamedTuple):
-    """Features of one kind: `first` is the number of the first one."""
+
+class FeatureGroup(NamedTuple):
+    """The features of one kind in a family, one for each bucket: `first` is the number of the first one."""
 
     name: str
+    kind: Kind
     first: int
     size: int
 
 
-PAIR_OFFSET: Final = Family("pair_offset", 0, OFFSETS)
-PAIR_COUNT: Final = Family("pair_count", PAIR_OFFSET.first + PAIR_OFFSET.size, COUNTS)
-OBJECT_OFFSET: Final = Family("object_offset", PAIR_COUNT.first + PAIR_COUNT.size, OFFSETS)
-OBJECT_COUNT: Final = Family("object_count", OBJECT_OFFSET.first + OBJECT_OFFSET.size, COUNTS)
-ACTIVE_COUNT: Final = Family("active_count", OBJECT_COUNT.first + OBJECT_COUNT.size, COUNTS)
-ACTIVE_OFFSET: Final = Family("active_offset", ACTIVE_COUNT.first + ACTIVE_COUNT.size, OFFSETS)
-AFFINITY: Final = Family("affinity", ACTIVE_OFFSET.first + ACTIVE_OFFSET.size, AFFINITIES)
-PATH: Final = Family("path", AFFINITY.first + AFFINITY.size, OFFSETS)
-FEATURES: Final = PATH.first + PATH.size
+class Family(NamedTuple):
+    """A family of evidence; its name is a value of `evidence.families` and a flag of `Reach`."""
+
+    name: str
+    words: str
+    """What it is evidence of."""
+    events: Literal["by_pair", "by_object", "by_entity", "meetings", "paths"]
+    """Where the events of its features lie: a list of `EventLists`, or two by two in the recorded groundings."""
+    groups: tuple[FeatureGroup, ...]
+
+    @property
+    def in_twos(self) -> bool:
+        """Whether its events come two by two: from the subject to another entity, and from there to the candidate."""
+        return self.events in ("meetings", "paths")
+
+
+def _numbered(*rows: tuple[str, str, str, dict[str, Kind]]) -> tuple[Family, ...]:
+    """Return the families with their features numbered one after the other."""
+    families, first = [], 0
+    for name, words, events, kinds in rows:
+        groups = []
+        for group, kind in kinds.items():
+            groups.append(FeatureGroup(group, kind, first, _SIZES[kind]))
+            first += _SIZES[kind]
+        families.append(Family(name, words, events, tuple(groups)))  # type: ignore[arg-type]
+    return tuple(families)
+
+
+FAMILIES: Final = _numbered(
+    ("pair", "events between the two", "by_pair", {"pair_offset": "offset", "pair_count": "total"}),
+    (
+        "object",
+        "events of this predicate with others",
+        "by_object",
+        {"object_offset": "offset", "object_count": "total"},
+    ),
+    ("active", "any events with others", "by_entity", {"active_count": "now", "active_offset": "offset"}),
+    ("affinity", "common partners", "meetings", {"affinity": "affinity"}),
+    ("path", "paths via a shared neighbour", "paths", {"path": "farther"}),
+)
+FAMILY_NAMES: Final = tuple(family.name for family in FAMILIES)
+GROUPS: Final = {group.name: group for family in FAMILIES for group in family.groups}
+FEATURES: Final = sum(group.size for group in GROUPS.values())
 """How many features there are in all."""
+RULED: Final = sum(group.size for group in FAMILIES[0].groups)
+"""The features of the pair, which come first: each has a weight of its own for every pair rule."""
 PATH_SLOTS: Final = 1 << 14
 """Groundings of path rules that are kept for a question: (candidate, rule) pairs beyond are not looked at."""
-RULED: Final = PAIR_OFFSET.size + PAIR_COUNT.size
-"""The features of the pair: each has a weight of its own for every pair rule."""
 
 
 class Reach(NamedTuple):
-    """How far evidence is looked for, in steps, and which families are."""
+    """How far evidence is looked for, and which families are: the settings of `[evidence]` that the walk needs.
+
+    Each family is a flag, and its own settings begin with its name.
+    """
 
     past_only: bool
     object_window: int

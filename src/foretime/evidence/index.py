@@ -1,170 +1,109 @@
-"""The events that may speak for an answer, sorted in the five ways in which the evidence looks them up.
-
-Every event stands here twice, as itself and as its inverse. An interval is two events, one at each known end, and each
-knows its `twin`, the step of the other end, because a fact asked about must not be its own evidence by either end.
-"""
+"""The evidence index of a graph: everything that the evidence of its questions is read from."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.data.facts import Facts, Ids
-from foretime.evidence.families import COUNTS
+from foretime.config import EvidenceConfig
+from foretime.data.facts import concatenate
+from foretime.data.graph import Graph
+from foretime.evidence.events import EventLists, event_lists
+from foretime.evidence.families import FAMILY_NAMES, FEATURES, RULED, Reach
+from foretime.evidence.vocabulary import RuleVocabulary, rule_vocabulary
+from foretime.rules.table import Rules
 
-Ints = NDArray[np.int32]
-Offsets = NDArray[np.int64]
-
-
-class EvidenceIndex(NamedTuple):
-    """Events with inverses. An offset column has one entry more than it has owners: owner k has `o[k] … o[k+1]`.
-
-    By pair: subject x has the pairs `node[x] …`, sorted by `other`; a pair has the groups `pair[k] …`, one for each
-    `group_predicate`; a group has the events `group[g] …`, sorted by `time`. `first_met` is the first step of a pair,
-    and `met` the same numbers sorted within each subject: how many partners it had at a step is a binary search.
-    By object of a predicate: predicate p has the slots `head[p] …`, sorted by `slot_object`; a slot has the events
-    `slot[j] …`, sorted by `slot_time`; `slot_bucket` is the feature of how many they are.
-    By predicate and step: p has the events `said[p] …`, sorted by `said_time`.
-    By step: step t has the active entities `step[t] …`, each once as `step_object`; such an entity has the events
-    `active[e] …`, and `step_sole` is the one partner that it has in all of them, −1 if it has several.
-    By object: y has the events `around[y] …`, sorted by `around_time`.
-    """
-
-    predicates: int
-    steps: int
-    node: Offsets
-    other: Ints
-    pair: Offsets
-    first_met: Ints
-    met: Ints
-    group_predicate: Ints
-    group: Offsets
-    time: Ints
-    twin: Ints
-    head: Offsets
-    slot_object: Ints
-    slot: Offsets
-    slot_bucket: NDArray[np.int8]
-    slot_time: Ints
-    slot_subject: Ints
-    said: Offsets
-    said_time: Ints
-    said_object: Ints
-    said_subject: Ints
-    step: Offsets
-    step_object: Ints
-    step_sole: Ints
-    active: Offsets
-    active_subject: Ints
-    around: Offsets
-    around_time: Ints
-    around_other: Ints
-    around_predicate: Ints
-    around_twin: Ints
+SCATTER = 2_654_435_761
+"""An odd number: its multiples put subjects in an order that has nothing to do with their own numbers."""
+ROWS = 4096
+"""Room for what is recorded of a candidate at first; more is made where it is not enough."""
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float32]
 
 
-class _Rows(NamedTuple):
-    subject: Ids
-    predicate: Ids
-    object: Ids
-    time: Ids
-    twin: Ids
+@dataclass(frozen=True)
+class EvidenceIndex:
+    """Sorted events, the rules with weights of their own, and how far to look."""
+
+    entities: int
+    events: EventLists
+    rules: RuleVocabulary
+    reach: Reach
+
+    @property
+    def weights(self) -> int:
+        """How many weights the evidence has: of features, of (predicate, feature) pairs, of rules."""
+        rules = RULED * len(self.rules.pair_body) + len(self.rules.path_body)
+        return FEATURES * (1 + 2 * self.events.predicates) + rules
+
+    def score(self, weights: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
+        """Return the evidence of every entity as the object of each question, (questions, entities)."""
+        scores = np.zeros((len(subject), self.entities), dtype=np.float32)
+        self._walk(weights[None], scores, False, subject, predicate, time)
+        return scores
+
+    def score_one(self, weights: Floats, subject: Ids, predicate: Ids, objects: Ids, time: Ids) -> Floats:
+        """Return the evidence of one entity as the object of each question, (questions,): as `score` has it."""
+        from foretime.evidence.walk import score_each
+
+        out = np.empty(len(subject), dtype=np.float32)
+        score_each(self.events, self.rules, self.reach, weights, subject, predicate, objects, time, out)
+        return out
+
+    def gradient(self, scores: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
+        """Return the gradient of the weights, given that of the scores, (questions, entities)."""
+        from foretime.evidence.walk import RUNS
+
+        tables = np.zeros((RUNS, self.weights), dtype=np.float32)
+        self._walk(tables, scores, True, subject, predicate, time)
+        return np.asarray(tables.sum(0))
+
+    def record(self, subject: int, predicate: int, object_: int, time: int) -> NDArray[np.float64]:
+        """Return every feature of one candidate, and where the events lie that ground it: the rows of `Sink`."""
+        from foretime.evidence.walk import record_one
+
+        room = ROWS
+        while True:
+            rows = np.zeros((1 + room, 5))
+            record_one(self.events, self.rules, self.reach, subject, predicate, time, object_, rows)
+            size = int(rows[0, 0])
+            if size <= room:
+                return rows[1 : 1 + size]
+            room = size
+
+    def by_family(self) -> dict[str, EvidenceIndex]:
+        """Return the index of each family in use on its own."""
+        return {
+            name: replace(self, reach=self.reach._replace(**{other: other == name for other in FAMILY_NAMES}))
+            for name in FAMILY_NAMES
+            if getattr(self.reach, name)
+        }
+
+    def _walk(self, tables: Floats, scores: Floats, learn: bool, subject: Ids, predicate: Ids, time: Ids) -> None:
+        from foretime.evidence.walk import RUNS, walk_all  # numba is slow to load, and not every command walks
+
+        order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
+        cuts = self._cuts(subject[order], RUNS)
+        walk_all(self.events, self.rules, self.reach, tables, scores, learn, subject, predicate, time, order, cuts)
+
+    def _cuts(self, subject: Ids, runs: int) -> Ids:
+        """Return where to cut questions into runs that cost about the same: a subject with many partners costs more."""
+        pair, node = self.events.pair, self.events.node
+        partners = pair[node[subject + 1]] - pair[node[subject]]
+        cost = np.append(0, np.cumsum(partners + max(1.0, partners.mean() if len(partners) else 0.0)))
+        return np.searchsorted(cost, np.linspace(0, cost[-1], runs + 1))
 
 
-def evidence_index(facts: Facts, entities: int, predicates: int, steps: int) -> EvidenceIndex:
-    """Return the index of the facts; `predicates` counts them without inverses."""
-    rows = _rows(facts.with_inverses(predicates))
-    by_pair = _sorted(rows, [rows.twin, rows.time, rows.predicate, rows.object, rows.subject])
-    pair_begin = _begins(by_pair.subject, by_pair.object)
-    group_begin = _begins(by_pair.subject, by_pair.object, by_pair.predicate)
-    node = _offsets(by_pair.subject[pair_begin], entities)
-    first_met = np.minimum.reduceat(by_pair.time, pair_begin) if len(pair_begin) else np.empty(0, dtype=np.int64)
-    by_object = _sorted(rows, [rows.time, rows.object, rows.predicate])
-    slot_begin = _begins(by_object.predicate, by_object.object)
-    slot = _closed(slot_begin, len(by_object.time))
-    by_predicate = _sorted(rows, [rows.time, rows.predicate])
-    by_step = _sorted(rows, [rows.subject, rows.object, rows.time])
-    active_begin = _begins(by_step.time, by_step.object)
-    active = _closed(active_begin, len(by_step.time))
-    sole = by_step.subject[active_begin]
-    by_entity = _sorted(rows, [rows.time, rows.object])
-    return EvidenceIndex(
-        predicates=predicates,
-        steps=steps,
-        node=node,
-        other=_small(by_pair.object[pair_begin]),
-        pair=_closed(np.searchsorted(group_begin, pair_begin), len(group_begin)),
-        first_met=_small(first_met),
-        met=_small(first_met[np.lexsort([first_met, by_pair.subject[pair_begin]])]),
-        group_predicate=_small(by_pair.predicate[group_begin]),
-        group=_closed(group_begin, len(by_pair.time)),
-        time=_small(by_pair.time),
-        twin=_small(by_pair.twin),
-        head=_offsets(by_object.predicate[slot_begin], 2 * predicates),
-        slot_object=_small(by_object.object[slot_begin]),
-        slot=slot,
-        slot_bucket=np.searchsorted(2 ** np.arange(COUNTS - 1), np.diff(slot)).astype(np.int8),
-        slot_time=_small(by_object.time),
-        slot_subject=_small(by_object.subject),
-        said=_offsets(by_predicate.predicate, 2 * predicates),
-        said_time=_small(by_predicate.time),
-        said_object=_small(by_predicate.object),
-        said_subject=_small(by_predicate.subject),
-        step=_offsets(by_step.time[active_begin], steps),
-        step_object=_small(by_step.object[active_begin]),
-        step_sole=_small(np.where(sole == by_step.subject[active[1:] - 1], sole, -1)),
-        active=active,
-        active_subject=_small(by_step.subject),
-        around=_offsets(by_entity.object, entities),
-        around_time=_small(by_entity.time),
-        around_other=_small(by_entity.subject),
-        around_predicate=_small(by_entity.predicate),
-        around_twin=_small(by_entity.twin),
+def build_index(graph: Graph, config: EvidenceConfig, rules: Rules | None = None) -> EvidenceIndex:
+    """Return the evidence index of a graph; `rules` are mined ones, of which the paths are used."""
+    facts = concatenate([graph.facts(split) for split in config.splits])
+    events = event_lists(facts, len(graph.entities), len(graph.predicates), len(graph.timeline))
+    vocabulary = rule_vocabulary(
+        events, config.pair_support, rules if "path" in config.families else None, config.path_rules
     )
-
-
-def _rows(facts: Facts) -> _Rows:
-    """Return one row for each known end of each fact, with the other end as its twin (itself if there is none)."""
-    first, second = facts.known_ends()
-    two = np.flatnonzero(first != second)
-
-    def twice(column: Ids) -> Ids:
-        return np.concatenate([column, column[two]])
-
-    return _Rows(
-        twice(facts.subject),
-        twice(facts.predicate),
-        twice(facts.object),
-        np.concatenate([first, second[two]]),
-        np.concatenate([second, first[two]]),
-    )
-
-
-def _sorted(rows: _Rows, keys: list[Ids]) -> _Rows:
-    """Return the rows sorted by the keys, the last key first."""
-    order = np.lexsort(keys)
-    return _Rows(*(column[order] for column in rows))
-
-
-def _begins(*columns: Ids) -> Offsets:
-    """Return where each run of equal values begins in sorted columns."""
-    new = np.zeros(len(columns[0]), dtype=bool)
-    new[:1] = True
-    for column in columns:
-        new[1:] |= np.diff(column) != 0
-    return np.flatnonzero(new)
-
-
-def _closed(begins: Offsets, end: int) -> Offsets:
-    return np.append(begins, end).astype(np.int64)
-
-
-def _offsets(ids: Ids, count: int) -> Offsets:
-    """Return where each id's run begins in the sorted ids, and where the last one ends."""
-    return np.searchsorted(ids, np.arange(count + 1)).astype(np.int64)
-
-
-def _small(column: Ids) -> Ints:
-    return column.astype(np.int32)
+    settings = {
+        name: name in config.families if name in FAMILY_NAMES else getattr(config, name) for name in Reach._fields
+    }
+    return EvidenceIndex(len(graph.entities), events, vocabulary, Reach(**settings))

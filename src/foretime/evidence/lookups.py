@@ -1,46 +1,21 @@
-"""Finding and sorting into buckets, compiled by numba: shared by the walk and by the columns."""
+"""Looking events up, compiled by numba: shared by the walk and by the features of the re-ranker."""
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
-from foretime.evidence.families import AFFINITIES, COUNTS, OFFSET_EDGES
+from foretime.evidence import buckets, visibility
 
-_SIDE = len(OFFSET_EDGES) + 1
-_BUCKETS = np.searchsorted(np.array((0, *OFFSET_EDGES)), np.arange(OFFSET_EDGES[-1] + 2))
-"""The bucket of each distance up to the first that is in the last bucket."""
-
-
-@njit(cache=True, nogil=True)
-def offset_feature(distance):
-    """Return the feature of a signed distance: 0 for the same step, then before, then after."""
-    if distance < 0:
-        return _BUCKETS[min(-distance, len(_BUCKETS) - 1)]
-    return _BUCKETS[min(distance, len(_BUCKETS) - 1)] + (_SIDE if distance > 0 else 0)
+compiled = njit(cache=True, nogil=True)
+offset_bucket = compiled(buckets.offset_bucket)
+count_bucket = compiled(buckets.count_bucket)
+affinity_bucket = compiled(buckets.affinity_bucket)
+is_watched = compiled(visibility.is_watched)
+is_hidden = compiled(visibility.is_hidden)
+is_own_span = compiled(visibility.is_own_span)
 
 
-@njit(cache=True, nogil=True)
-def count_feature(count):
-    """Return the feature of a count from 1 on: 1, 2, 3–4, 5–8, …"""
-    bucket, edge = 0, 1
-    while bucket < COUNTS - 1 and count > edge:
-        bucket += 1
-        edge *= 2
-    return bucket
-
-
-@njit(cache=True, nogil=True)
-def affinity_feature(affinity):
-    """Return the feature of an affinity: below 1/8, below 1/4, …"""
-    bucket, edge = 0, 0.125
-    while bucket < AFFINITIES - 1 and affinity >= edge:
-        bucket += 1
-        edge *= 2.0
-    return bucket
-
-
-@njit(cache=True, nogil=True)
+@compiled
 def lower_bound(values, low, high, value):
     """Return the first place in sorted `values[low:high]` whose value is not below."""
     while low < high:
@@ -52,14 +27,23 @@ def lower_bound(values, low, high, value):
     return low
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find(sorted_ids, begin, end, wanted):
     """Return the place of an id in `sorted_ids[begin:end]`, −1 if it is not there."""
     place = lower_bound(sorted_ids, begin, end, wanted)
     return place if place < end and sorted_ids[place] == wanted else -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
+def places_of(sorted_ids, begin, end, only):
+    """Return where to look in `sorted_ids[begin:end]` for one id, everywhere if it is below 0."""
+    if only < 0:
+        return begin, end
+    place = find(sorted_ids, begin, end, only)
+    return place, place + (place >= 0)
+
+
+@compiled
 def partners_before(met, begin, end, past_only, t):
     """Return how many partners an entity has whose sorted first meetings are `met[begin:end]`.
 
@@ -68,7 +52,7 @@ def partners_before(met, begin, end, past_only, t):
     return (lower_bound(met, begin, end, t) if past_only else end) - begin
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def others_before(times, subjects, begin, end, x, t):
     """Return how many sorted events before t have another subject than x."""
     count = 0
@@ -79,11 +63,11 @@ def others_before(times, subjects, begin, end, x, t):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest(times, twins, begin, end, watched, t, past_only):
     """Return what sorted events are to step t: (last step before, is there one now, first after, how many).
 
-    A step that does not exist is −1. In a watched group, events with an end at t are the question's own: left out.
+    A step that does not exist is −1. In a watched group the question's own events are left out.
     """
     if not watched:
         place = lower_bound(times, begin, end, t)
@@ -97,7 +81,7 @@ def nearest(times, twins, begin, end, watched, t, past_only):
     before, after, count = -1, -1, 0
     for e in range(begin, end):
         step = times[e]
-        if step == t or twins[e] == t or (past_only and step > t):
+        if is_hidden(True, step, twins[e], t, past_only):
             continue
         count += 1
         if step < t:
@@ -107,18 +91,16 @@ def nearest(times, twins, begin, end, watched, t, past_only):
     return before, False, after, count
 
 
-@njit(cache=True, nogil=True)
-def knows(group_predicate, group, times, twins, begin, end, p, past_only, t):
-    """Return whether x and another have met in any event but the question's own, in the groups `begin … end`.
-
-    If only the past counts: before t.
-    """
-    for g in range(begin, end):
-        if group_predicate[g] != p:
+@compiled
+def has_met(events, k, p, past_only, t):
+    """Return whether the pair k of the subject and another entity has met in an event that the question may see."""
+    times, twins, group = events.time, events.twin, events.group
+    for g in range(events.pair[k], events.pair[k + 1]):
+        if events.group_predicate[g] != p:
             if not past_only or times[group[g]] < t:
                 return True
             continue
         for e in range(group[g], group[g + 1]):
-            if times[e] != t and twins[e] != t and not (past_only and times[e] > t):
+            if not is_hidden(True, times[e], twins[e], t, past_only):
                 return True
     return False

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from foretime.evidence.grounds import Grounds
+from foretime.evidence.index import EvidenceIndex
 from foretime.models.base import Component, Model, Queries, ScoreTerm
 from foretime.rules.table import Rules
 
@@ -21,15 +21,15 @@ class EvidenceScores(torch.autograd.Function):
     """The evidence of every candidate: the weights of its grounded features, added up."""
 
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, grounds: Grounds, queries: Queries) -> Tensor:
+    def forward(ctx: Any, weights: Tensor, index: EvidenceIndex, queries: Queries) -> Tensor:
         """Return the scores, (questions, entities)."""
-        ctx.grounds, ctx.questions = grounds, [column.numpy() for column in queries]
-        return torch.from_numpy(grounds.score(weights.detach().numpy(), *ctx.questions))
+        ctx.index, ctx.questions = index, [column.numpy() for column in queries]
+        return torch.from_numpy(index.score(weights.detach().numpy(), *ctx.questions))
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None]:
         """Return the gradient of the weights."""
-        gradient = ctx.grounds.gradient(grad_output.contiguous().numpy(), *ctx.questions)
+        gradient = ctx.index.gradient(grad_output.contiguous().numpy(), *ctx.questions)
         return torch.from_numpy(gradient), None, None
 
 
@@ -43,16 +43,16 @@ class EvidenceComponent(Model):
     uses_time: ClassVar[bool] = True
     default_penalties: ClassVar[dict[str, float]] = {"l2": 1e-6}
 
-    def __init__(self, grounds: Grounds) -> None:
+    def __init__(self, index: EvidenceIndex) -> None:
         nn.Module.__init__(self)
-        self.grounds = grounds
-        self.weights = nn.Parameter(torch.zeros(grounds.weights))
+        self.index = index
+        self.weights = nn.Parameter(torch.zeros(index.weights))
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `evidence`."""
         queries = self._plain(queries)
         if objects is None:
-            return [ScoreTerm("evidence", 1.0, EvidenceScores.apply(self.weights, self.grounds, queries))]  # type: ignore[no-untyped-call]
+            return [ScoreTerm("evidence", 1.0, EvidenceScores.apply(self.weights, self.index, queries))]  # type: ignore[no-untyped-call]
         objects = objects.expand(len(queries.subject), -1)
         if objects.shape[1] <= ONE_BY_ONE and not torch.is_grad_enabled():
             return [ScoreTerm("evidence", 1.0, self._score_one_by_one(queries, objects))]
@@ -66,7 +66,7 @@ class EvidenceComponent(Model):
         width = objects.shape[1]
         subject, predicate, time = (column.repeat_interleave(width).numpy() for column in queries)
         weights = self.weights.detach().numpy()
-        found = self.grounds.score_one(weights, subject, predicate, objects.reshape(-1).numpy(), time)
+        found = self.index.score_one(weights, subject, predicate, objects.reshape(-1).numpy(), time)
         return torch.from_numpy(found).view(-1, width)
 
     @torch.inference_mode()
@@ -75,18 +75,18 @@ class EvidenceComponent(Model):
         questions = [column.numpy() for column in self._plain(queries)]
         weights = self.weights.detach().numpy()
         return {
-            f"evidence_{family}": torch.from_numpy(grounds.score(weights, *questions))
-            for family, grounds in self.grounds.by_family().items()
+            f"evidence_{family}": torch.from_numpy(index.score(weights, *questions))
+            for family, index in self.index.by_family().items()
         }
 
     def _plain(self, queries: Queries) -> Queries:
         """Return the questions under the predicates of the graph: evidence knows the times of both ends itself."""
-        return queries._replace(predicate=queries.predicate % (2 * self.grounds.index.predicates))
+        return queries._replace(predicate=queries.predicate % (2 * self.index.events.predicates))
 
     @property
     def past_only(self) -> bool:
         """Whether only events before the time asked about are evidence, and so any later time can be asked about."""
-        return self.grounds.reach.past_only
+        return self.index.reach.past_only
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
         """Return `l2`, the sum of the squared weights."""
@@ -98,10 +98,10 @@ class WithEvidence(Model):
 
     uses_time: ClassVar[bool] = True
 
-    def __init__(self, base: Model, grounds: Grounds) -> None:
+    def __init__(self, base: Model, index: EvidenceIndex) -> None:
         nn.Module.__init__(self)
         self.base = base
-        self.evidence = EvidenceComponent(grounds)
+        self.evidence = EvidenceComponent(index)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms of the model, and `evidence`."""
@@ -112,7 +112,7 @@ class WithEvidence(Model):
 
         An embedding has to be learned, so a step beyond the timeline has none; the evidence needs none.
         """
-        time = queries.time.clamp(max=self.evidence.grounds.index.steps - 1)
+        time = queries.time.clamp(max=self.evidence.index.events.steps - 1)
         return self.base.score_terms(queries._replace(time=time), objects)
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
@@ -121,7 +121,7 @@ class WithEvidence(Model):
         return {**self.base.penalties(queries, objects), **own}
 
     def components(self) -> list[Component]:
-        """Return the parts of the model, and the evidence."""
+        """Return the components of the model, and the evidence."""
         return [*self.base.components(), Component("evidence", 1.0, self.evidence)]
 
     def take_rules(self, rules: Rules | None) -> None:

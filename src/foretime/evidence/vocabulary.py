@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from foretime.data.facts import inverse
-from foretime.evidence.index import EvidenceIndex, Ints, Offsets
+from foretime.evidence.events import EventLists, Ints, Offsets
 from foretime.rules.table import NO_SECOND, Rules
 
 
-class Vocabulary(NamedTuple):
+class RuleVocabulary(NamedTuple):
     """Which rules have weights of their own.
 
     Predicate p has the pair rules `pair[p] …`, sorted by `pair_body`, and the path rules `path[p] …`, sorted by
@@ -24,12 +24,12 @@ class Vocabulary(NamedTuple):
     path_body: Offsets
 
 
-def rule_vocabulary(index: EvidenceIndex, pair_support: int, rules: Rules | None, path_rules: int) -> Vocabulary:
+def rule_vocabulary(events: EventLists, pair_support: int, rules: Rules | None, path_rules: int) -> RuleVocabulary:
     """Return the rules of the evidence; `rules` are mined ones, of which the paths are taken."""
-    every = 2 * index.predicates
-    head, body = _pair_rules(index, pair_support)
+    every = 2 * events.predicates
+    head, body = _pair_rules(events, pair_support)
     path_head, path_body = _path_rules(rules, path_rules, every)
-    return Vocabulary(
+    return RuleVocabulary(
         pair=_offsets(head, every),
         pair_body=body.astype(np.int32),
         path=_offsets(path_head, every),
@@ -37,14 +37,14 @@ def rule_vocabulary(index: EvidenceIndex, pair_support: int, rules: Rules | None
     )
 
 
-def _pair_rules(index: EvidenceIndex, support: int) -> tuple[Offsets, Offsets]:
+def _pair_rules(events: EventLists, support: int) -> tuple[Offsets, Offsets]:
     """Return the predicates that at least `support` pairs have both of, (rules,) each, sorted by head and body."""
-    every = 2 * index.predicates
-    predicate = index.group_predicate.astype(np.int64)
-    size = np.diff(index.pair)  # predicates of each pair
+    every = 2 * events.predicates
+    predicate = events.group_predicate.astype(np.int64)
+    size = np.diff(events.pair)  # predicates of each pair
     own = np.repeat(size, size)  # (groups,): how many predicates its pair has
     head = np.repeat(predicate, own)
-    first = np.repeat(np.repeat(index.pair[:-1], size), own)
+    first = np.repeat(np.repeat(events.pair[:-1], size), own)
     place = np.arange(len(head)) - np.repeat(np.cumsum(own) - own, own)
     keys, count = np.unique(head * every + predicate[first + place], return_counts=True)
     kept = keys[count >= support]

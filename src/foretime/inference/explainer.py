@@ -30,15 +30,14 @@ from foretime.inference.explanation.explanation import (
 from foretime.inference.explanation.wording import FactIds, Wording
 from foretime.inference.predictor import Predictor
 from foretime.reranker.features.extractor import FeatureExtractor
-from foretime.reranker.features.shared_neighbours import SpanFact, company_paths
+from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
+from foretime.reranker.quantising import SHARED_NEIGHBOURS
 from foretime.runs.folder import RunFolder
 
 NO_EVIDENCE = (
     "no reasons: this run was trained without evidence; train with evidence.use=true (--evidence), and rules and "
     "events explain a term of the score"
 )
-SHARED_NEIGHBOURS = "company"
-"""The feature of the re-ranker that all paths via shared neighbours add up to."""
 RERANKER = "reranker"
 """The term of an answer by which the re-ranker has changed the base score: here it is taken apart instead."""
 _TOLERANCE = 1e-4
@@ -53,7 +52,7 @@ class Explainer:
         self._evidence = evidence_of(predictor.model)
         self._wording = Wording(predictor.graph)
         if self._evidence is not None:
-            self._finder = ReasonFinder(self._evidence.grounds, self._evidence.weights.detach().numpy())
+            self._finder = ReasonFinder(self._evidence.index, self._evidence.weights.detach().numpy())
 
     @classmethod
     def open(cls, run: RunFolder | Path | str) -> Explainer:
@@ -169,7 +168,7 @@ class Explainer:
             return None
         x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
         fact = SpanFact(x, p, candidate, start, end)
-        paths = company_paths(extractor.spans, extractor.grounds.reach.past_only, fact)
+        paths = shared_neighbour_paths(extractor.spans, extractor.index.reach.past_only, fact)
         return self._wording.shared_neighbours(fact, paths, reported)
 
     def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:
@@ -205,7 +204,7 @@ class Explainer:
         def counted(part: ReasonPart) -> ReasonPart:
             if part.family != "pair_offset":
                 return part
-            count = count_pair_rule(self._finder.index, asked.predicate, body, int(part.value))
+            count = count_pair_rule(self._finder.events, asked.predicate, body, int(part.value))
             return replace(part, support=count.support, body_count=count.body_count)
 
         return replace(reason, parts=tuple(counted(part) for part in reason.parts))

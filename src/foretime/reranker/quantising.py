@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 EXACT: Final = ("_before", "_after", "_nearest", "name_overlap", "predicate", "_likeness", "_length")
 """Suffixes of features that are no counts: distances in time, overlaps of names or intervals, the predicate's id."""
-SHARED_NEIGHBOURS: Final = "company"
+SHARED_NEIGHBOURS: Final = "shared_neighbours"
 """How sums over shared neighbours begin: they never add facts of the candidate with the subject."""
 SHARES: Final = ("_share", "_habit")
 SMALLEST_SHARE: Final = 2.0**-16

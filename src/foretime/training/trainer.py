@@ -15,7 +15,7 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.errors import DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import AnswerIndex, Metrics, model_scorer, questions_of, rank
-from foretime.evidence.grounds import grounds_of
+from foretime.evidence.index import build_index
 from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
 from foretime.rules.table import Rules
@@ -46,7 +46,7 @@ def new_model(config: Config, graph: Graph, rules: Rules | None = None) -> Model
     if wants_rules(config):
         model.take_rules(rules)
     if config.evidence.use:
-        model = WithEvidence(model, grounds_of(graph, config.evidence, rules))
+        model = WithEvidence(model, build_index(graph, config.evidence, rules))
     model.end_offset = 2 * len(graph.predicates) if separate else 0
     return model
 

@@ -13,7 +13,7 @@ from foretime.evidence.buckets import affinity_words, count_words, offset_words
 from foretime.evidence.reasons import Event, Reason
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent, Mark, SharedNeighbours
 from foretime.inference.explanation.explanation import IN_TWOS, ReasonPart, ShownReason
-from foretime.reranker.features.shared_neighbours import CompanyPath, SpanFact, steps_apart
+from foretime.reranker.features.shared_neighbours import SharedNeighbourPath, SpanFact, steps_apart
 from foretime.rules.rule import STATIC, Atom, Rule, RuleIds, named_rule
 
 _NAMED = 3
@@ -167,20 +167,20 @@ class Wording:
         who, what, whom = self._name(event.subject), self._predicate(event.predicate), self._name(event.object)
         return DatedEvent(_mark((event.time,), (time,)), who, what, whom, self._label(event.time), end)
 
-    def shared_neighbours(self, asked: SpanFact, paths: list[CompanyPath], reported: float) -> SharedNeighbours:
+    def shared_neighbours(self, asked: SpanFact, paths: list[SharedNeighbourPath], reported: float) -> SharedNeighbours:
         """Return the co-neighbours that support an answer, the object of the fact asked about, in words."""
-        groups: dict[tuple[int, int], list[CompanyPath]] = {}
+        groups: dict[tuple[int, int], list[SharedNeighbourPath]] = {}
         for path in paths:
-            groups.setdefault((path.of_peer.subject, path.of_peer.object), []).append(path)
+            groups.setdefault((path.of_co_neighbour.subject, path.of_co_neighbour.object), []).append(path)
         found = sorted((self._co_neighbour(asked, group) for group in groups.values()), key=lambda one: -one.weight)
         return SharedNeighbours(tuple(found), reported)
 
-    def _co_neighbour(self, asked: SpanFact, group: list[CompanyPath]) -> CoNeighbour:
+    def _co_neighbour(self, asked: SpanFact, group: list[SharedNeighbourPath]) -> CoNeighbour:
         """Return a co-neighbour by all paths via one neighbour."""
-        steps = zip(*((path.of_subject, path.of_peer, path.to_candidate) for path in group), strict=True)
+        steps = zip(*((path.of_subject, path.of_co_neighbour, path.to_candidate) for path in group), strict=True)
         nearest = (sorted(set(step), key=lambda fact: (steps_apart(asked, fact), fact)) for step in steps)
         facts = [fact for three in zip_longest(*nearest) for fact in three if fact is not None]
-        own = group[0].of_peer
+        own = group[0].of_co_neighbour
         return CoNeighbour(
             name=self._name(own.subject),
             via=self._name(own.object),

@@ -18,11 +18,11 @@ from foretime.config import EvidenceConfig
 from foretime.data.facts import Facts, Ids, concatenate
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
-from foretime.evidence.grounds import Grounds, grounds_of
+from foretime.evidence.index import EvidenceIndex, build_index
 from foretime.evidence.module import WithEvidence
 from foretime.models import Model, Queries
 from foretime.models.boundaries import end_queries
-from foretime.reranker.features.names import NameIndex, name_index
+from foretime.reranker.features.names import NameWords, name_words
 from foretime.reranker.features.words import AT_THE_END, BELOW
 from foretime.reranker.quantising import quantise
 
@@ -67,18 +67,18 @@ class FeatureExtractor:
     A graph of intervals has `spans`: its candidates have features at both ends, and of how intervals lie.
     """
 
-    grounds: Grounds
-    names: NameIndex
+    index: EvidenceIndex
+    names: NameWords
     spans: SpanIndex | None
     exact: bool = False
 
     @classmethod
     def of(cls, graph: Graph, model: Model, config: EvidenceConfig) -> FeatureExtractor:
         """Return the extractor of a graph; it shares the index of a model with evidence."""
-        grounds = model.evidence.grounds if isinstance(model, WithEvidence) else grounds_of(graph, config)
+        index = model.evidence.index if isinstance(model, WithEvidence) else build_index(graph, config)
         facts = concatenate([graph.facts(split) for split in config.splits])
-        names = name_index(graph.entities, facts, len(graph.predicates))
-        return cls(grounds, names, _spans_of(graph, facts) if graph.has_intervals else None)
+        names = name_words(graph.entities, facts, len(graph.predicates))
+        return cls(index, names, _spans_of(graph, facts) if graph.has_intervals else None)
 
     def extract(self, terms: dict[str, Tensor], questions: Facts, shortlist: Shortlist) -> tuple[list[str], Features]:
         """Return the names of all features, and their values; `terms` are those of `score_each_term`."""
@@ -96,28 +96,28 @@ class FeatureExtractor:
         return np.hstack([at_start, at_end, self._intervals(self.spans, questions, shortlist)])
 
     def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
-        from foretime.reranker.features.profile import COLUMNS, profile_all
+        from foretime.reranker.features.profile import PROFILE_FEATURES, profile_all
 
-        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
-        past_only = self.grounds.reach.past_only
+        out = np.zeros((len(shortlist.object), len(PROFILE_FEATURES)), dtype=np.float32)
+        past_only = self.index.reach.past_only
         profile_all(
-            self.grounds.index, self.names, past_only, questions.subject, questions.predicate, time,
+            self.index.events, self.names, past_only, questions.subject, questions.predicate, time,
             shortlist.first, shortlist.object, out, PROFILE_RUNS,
         )  # fmt: skip
         if not self.exact:
-            quantise(COLUMNS, out)
+            quantise(PROFILE_FEATURES, out)
         return out
 
     def _intervals(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Features:
-        from foretime.reranker.features.intervals import COLUMNS, STEPS, span_all
+        from foretime.reranker.features.intervals import INTERVAL_FEATURES, STEPS, span_all
 
-        out = np.zeros((len(shortlist.object), len(COLUMNS)), dtype=np.float32)
+        out = np.zeros((len(shortlist.object), len(INTERVAL_FEATURES)), dtype=np.float32)
         asked = (questions.subject, questions.predicate, questions.start, questions.end)
-        past_only = self.grounds.reach.past_only
+        past_only = self.index.reach.past_only
         runs = min(PROFILE_RUNS, len(questions))
         span_all(spans, past_only, STEPS, *asked, shortlist.first, shortlist.object, out, runs)
         if not self.exact:
-            quantise(COLUMNS, out)
+            quantise(INTERVAL_FEATURES, out)
         return out
 
 
@@ -127,8 +127,12 @@ def graph_feature_names(intervals: bool) -> list[str]:
     from foretime.reranker.features import profile
 
     if not intervals:
-        return list(profile.COLUMNS)
-    return [*profile.COLUMNS, *(f"{name}{AT_THE_END}" for name in profile.COLUMNS), *spans.COLUMNS]
+        return list(profile.PROFILE_FEATURES)
+    return [
+        *profile.PROFILE_FEATURES,
+        *(f"{name}{AT_THE_END}" for name in profile.PROFILE_FEATURES),
+        *spans.INTERVAL_FEATURES,
+    ]
 
 
 def _spans_of(graph: Graph, facts: Facts) -> SpanIndex:

@@ -1,11 +1,11 @@
-"""How the facts around a candidate lie to the interval asked about: columns of the reranker for graphs of intervals.
+"""How the facts around a candidate lie to the interval asked about: features of the re-ranker for graphs of intervals.
 
 A player whose contracts end where the one asked about begins, and begin again where it ends, fits into the gap; one who
-is elsewhere all the while does not. And who has had the same partners as the subject tends to have the next one too:
-the subject's *company* are those who stand in the same relation to the same third.
+is elsewhere all the while does not. And who has had the same partners as the subject tends to have the next one too: a
+*co-neighbour* of the subject stands in the same relation to the same neighbour.
 
 A fact is never its own evidence: facts of the subject do not count for a candidate, and the subject's own facts under
-the predicate and with the very interval asked about lead to no company. With `past_only`, ends at or after the first
+the predicate and with the interval asked about lead to no co-neighbour. With `past_only`, ends at or after the first
 one asked about are not known, and facts that have no other end are not there.
 """
 
@@ -17,28 +17,30 @@ import numpy as np
 from numba import njit, prange
 
 from foretime.data.facts import UNKNOWN, Facts
-from foretime.evidence.index import Ints, Offsets
-from foretime.evidence.lookups import lower_bound
+from foretime.evidence.events import Ints, Offsets
+from foretime.evidence.lookups import compiled, is_own_span, lower_bound
 from foretime.reranker.features.profile import FAR
-from foretime.reranker.features.shared_neighbours import HUB, NEVER
 
 _OF_FACTS: Final = (
     "gap_before", "gap_after", "overlapping", "covering", "within", "same_span", "same_start", "same_end",
     "following", "preceding", "likeness", "born_after", "gone_before",
 )  # fmt: skip
-COLUMNS: Final = (
+INTERVAL_FEATURES: Final = (
     *(f"object_{name}" for name in _OF_FACTS),
     *(f"active_{name}" for name in _OF_FACTS),
-    "company", "company_now", "company_same", "company_same_now", "company_same_together", "company_same_near",
+    *(f"shared_neighbours{name}" for name in ("", "_now", "_same", "_same_now", "_same_together", "_same_near")),
     "span_length",
 )  # fmt: skip
-"""The columns, in order: of facts under the predicate asked about, of all facts, of the company, of the question."""
+"""Their names, in order: of facts under the predicate asked about, of all facts, of co-neighbours, of the question."""
 _ACTIVE: Final = len(_OF_FACTS)
-_COMPANY: Final = 2 * len(_OF_FACTS)
+_SHARED: Final = 2 * len(_OF_FACTS)
 _SUMS: Final = 6
-_LENGTH: Final = _COMPANY + _SUMS
+_LENGTH: Final = _SHARED + _SUMS
 STEPS: Final = 10_000_000
-"""Facts that are looked at for the company of one question at most: about a tenth of a second."""
+"""Facts that are looked at for the co-neighbours of one question at most: about a tenth of a second."""
+HUB: Final = 400
+"""An entity with more facts than this is no shared neighbour and no co-neighbour: too many have it in common."""
+NEVER: Final = np.iinfo(np.int32).max
 
 
 class SpanIndex(NamedTuple):
@@ -72,7 +74,7 @@ def span_index(facts: Facts, entities: int, predicates: int) -> SpanIndex:
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _limits(start, end):
     """Return the first and the last known end of an interval, twice the same if the other is not known."""
     last = max(start, end)
@@ -80,7 +82,7 @@ def _limits(start, end):
     return (last if first == UNKNOWN else first), last
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _seen(index, i, until):
     """Return start and end of a fact as far as they are known before a step, and the first and the last of them."""
     start = index.start[i] if index.start[i] < until else UNKNOWN
@@ -89,22 +91,22 @@ def _seen(index, i, until):
     return start, end, first, last
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _apart(first, last, other_first, other_last):
     """Return how many steps lie between two intervals: 0 if they have one step in common, below 0 if more."""
     return max(first, other_first) - min(last, other_last)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _facts_before(index, y, until):
     """Return how many facts of an entity are known before a step."""
     begin, end = index.of[y], index.of[y + 1]
     return (end if until == NEVER else lower_bound(index.known, begin, end, until)) - begin
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _around(index, x, p, start, end, y, until, out):
-    """Fill the columns of the candidate's facts with others than x, under p and at all; x itself has none."""
+    """Fill the features of the candidate's facts with others than x, under p and at all; x itself has none."""
     first, last = _limits(start, end)
     for at in (0, _ACTIVE):
         out[at] = out[at + 1] = out[at + 11] = out[at + 12] = FAR
@@ -137,45 +139,52 @@ def _around(index, x, p, start, end, y, until, out):
             out[at + 12] = min(out[at + 12], last - its_last)
 
 
-@njit(cache=True, nogil=True)
-def _gather(index, x, p, start, end, until, facts_with_x, left, sums, touched):
-    """Add up what the company of x has under p, (entities, sums), and return how many entities it has touched.
+@compiled
+def _gather(index, x, p, start, end, until, facts_with_x, left, sums, touched, only, paths):
+    """Add up what co-neighbours of x have under p, (entities, sums), and return how many entities have any.
 
-    A path leads from x to a third, from there to one who stands in the same relation to it, and on under p; it weighs
-    the less the more facts both have. `facts_with_x` counts the facts of each entity with x. The search ends after
-    `left` facts; those of x do not count, nor what is not seen, so the question's own facts make no difference.
+    A path leads from x to a neighbour, from there to a co-neighbour, and on under p; it weighs the less the more facts
+    both have. `facts_with_x` counts the facts of each entity with x. The search ends after `left` facts; those of x do
+    not count, nor what is not seen, so the question's own facts make no difference. Also returned is how many paths
+    lead to the entity `only`: as far as there is room, they are in `paths` as the places of three facts and the weight.
     """
     first, last = _limits(start, end)
-    back, count = (p + index.predicates) % (2 * index.predicates), 0
+    back, count, found = (p + index.predicates) % (2 * index.predicates), 0, 0
     for i in range(index.of[x], index.of[x + 1]):
-        third, relation = index.other[i], index.predicate[i]
-        own = relation == back and index.start[i] == start and index.end[i] == end
-        of_third = _facts_before(index, third, until) - facts_with_x[third]
+        neighbour, relation = index.other[i], index.predicate[i]
+        same = relation == back
+        size = _facts_before(index, neighbour, until) - facts_with_x[neighbour]
         _, _, x_first, x_last = _seen(index, i, until)
-        if third == x or own or x_last == UNKNOWN or of_third > HUB:
+        own = is_own_span(same, index.start[i], index.end[i], start, end)
+        if neighbour == x or own or x_last == UNKNOWN or size > HUB:
             continue
-        same, near = relation == back, _apart(first, last, x_first, x_last) <= 1
+        near = _apart(first, last, x_first, x_last) <= 1
         alike = (relation + index.predicates) % (2 * index.predicates)
-        for j in range(index.of[third], index.of[third + 1]):
+        for j in range(index.of[neighbour], index.of[neighbour + 1]):
             z = index.other[j]
             if index.predicate[j] != alike or z == x:
                 continue
             _, _, z_first, z_last = _seen(index, j, until)
-            of_z = _facts_before(index, z, until) - facts_with_x[z]
-            if z_last == UNKNOWN or of_z > HUB:
+            size_of_z = _facts_before(index, z, until) - facts_with_x[z]
+            if z_last == UNKNOWN or size_of_z > HUB:
                 continue
             if left <= 0:
-                return count
+                return count, found
             together = _apart(x_first, x_last, z_first, z_last) <= 0
-            weight = 1.0 / np.sqrt(float(of_third) * of_z)
+            weight = 1.0 / np.sqrt(float(size) * size_of_z)
             for k in range(index.of[z], index.of[z + 1]):
                 y = index.other[k]
                 _, _, y_first, y_last = _seen(index, k, until)
                 if y == x or y_last == UNKNOWN:
                     continue
                 left -= 1
-                if index.predicate[k] != back or y == third:
+                if index.predicate[k] != back or y == neighbour:
                     continue
+                if y == only:
+                    if found < len(paths):
+                        row = paths[found]
+                        row[0], row[1], row[2], row[3] = i, j, k, weight
+                    found += 1
                 if sums[y, 0] == 0.0:
                     touched[count] = y
                     count += 1
@@ -186,32 +195,49 @@ def _gather(index, x, p, start, end, until, facts_with_x, left, sums, touched):
                 sums[y, 3] += weight * (same and apart <= 0)
                 sums[y, 4] += weight * (same and together and apart <= 0)
                 sums[y, 5] += weight * (same and near and apart <= 1)
-    return count
+    return count, found
+
+
+@compiled
+def _count_with(index, x, until, facts_with_x):
+    """Count the facts of each entity with x that are known before a step."""
+    for i in range(index.of[x], index.of[x + 1]):
+        facts_with_x[index.other[i]] += _seen(index, i, until)[3] != UNKNOWN
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def span_all(index, past_only, steps, subject, predicate, start, end, first, objects, out, runs):
-    """Fill the columns of each candidate, all 0 before: question k has `objects[first[k]:first[k + 1]]`.
+    """Fill the features of each candidate, all 0 before: question k has `objects[first[k]:first[k + 1]]`.
 
-    After `steps` facts no more company of a question is looked for.
+    After `steps` facts no more co-neighbours of a question are looked for.
     """
     entities = len(index.of) - 1
     for run in prange(runs):
         facts_with_x = np.zeros(entities, dtype=np.int64)
-        sums = np.zeros((entities, _SUMS))
+        sums, paths = np.zeros((entities, _SUMS)), np.empty((0, 4))
         touched = np.empty(entities, dtype=np.int64)
         for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
             x, p, s, e = subject[row], predicate[row], start[row], end[row]
             until = _limits(s, e)[0] if past_only else NEVER
-            for i in range(index.of[x], index.of[x + 1]):
-                facts_with_x[index.other[i]] += _seen(index, i, until)[3] != UNKNOWN
-            count = _gather(index, x, p, s, e, until, facts_with_x, steps, sums, touched)
+            _count_with(index, x, until, facts_with_x)
+            count, _ = _gather(index, x, p, s, e, until, facts_with_x, steps, sums, touched, -1, paths)
             for i in range(first[row], first[row + 1]):
-                y, columns = objects[i], out[i]
-                _around(index, x, p, s, e, y, until, columns)
-                columns[_COMPANY : _COMPANY + _SUMS] = sums[y]
-                columns[_LENGTH] = UNKNOWN if min(s, e) == UNKNOWN else abs(e - s)
+                y, features = objects[i], out[i]
+                _around(index, x, p, s, e, y, until, features)
+                features[_SHARED : _SHARED + _SUMS] = sums[y]
+                features[_LENGTH] = UNKNOWN if min(s, e) == UNKNOWN else abs(e - s)
             for i in range(count):
                 sums[touched[i]] = 0.0
             for i in range(index.of[x], index.of[x + 1]):
                 facts_with_x[index.other[i]] = 0
+
+
+@compiled
+def record_paths(index, past_only, x, p, y, start, end, paths):
+    """Write the paths from x to y into `paths` as far as there is room; return how many there are."""
+    entities = len(index.of) - 1
+    facts_with_x, touched = np.zeros(entities, dtype=np.int64), np.empty(entities, dtype=np.int64)
+    until = _limits(start, end)[0] if past_only else NEVER
+    _count_with(index, x, until, facts_with_x)
+    sums = np.zeros((entities, _SUMS))
+    return _gather(index, x, p, start, end, until, facts_with_x, STEPS, sums, touched, y, paths)[1]

@@ -1,6 +1,6 @@
 """What the names of entities say: words that two names share, and words that a predicate's objects tend to have.
 
-«Police (India)» and «Citizen (India)» have never met, yet their names say that they may.
+"Police (India)" and "Citizen (India)" have never met, yet their names say that they may.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import Facts
 from foretime.data.vocabulary import Vocabulary
-from foretime.evidence.index import Ints, Offsets
+from foretime.evidence.events import Ints, Offsets
 
 _WORD = re.compile(r"\w+")
 
 
-class NameIndex(NamedTuple):
+class NameWords(NamedTuple):
     """The words of names: entity e has the words `of[e] … of[e+1]`.
 
-    `rarity` is the logarithm of how few entities have a word. Predicate p has the words `said[p] …` among its objects,
-    sorted, each with the number of its events.
+    `rarity` is the logarithm of how few entities have a word. Predicate p has the words `by_predicate[p] …`
+    among its objects, sorted, each with the number of its events.
     """
 
     of: Offsets
     word: Ints
     rarity: NDArray[np.float32]
-    said: Offsets
-    said_word: Ints
-    said_count: Ints
+    by_predicate: Offsets
+    by_predicate_word: Ints
+    by_predicate_count: Ints
 
 
-def name_index(entities: Vocabulary, facts: Facts, predicates: int) -> NameIndex:
+def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords:
     """Return the words of all names, and how often they stand among the objects of each predicate."""
     words: dict[str, int] = {}
     found: list[list[int]] = []
@@ -49,11 +49,11 @@ def name_index(entities: Vocabulary, facts: Facts, predicates: int) -> NameIndex
     place = np.arange(len(row)) - np.repeat(np.cumsum(size[events.object]) - size[events.object], size[events.object])
     key = events.predicate[row] * max(len(words), 1) + word[of[events.object[row]] + place]
     keys, count = np.unique(key, return_counts=True)
-    return NameIndex(
+    return NameWords(
         of=of,
         word=word.astype(np.int32),
         rarity=np.log(len(entities) / np.maximum(entities_with, 1)).astype(np.float32),
-        said=np.searchsorted(keys // max(len(words), 1), np.arange(2 * predicates + 1)).astype(np.int64),
-        said_word=(keys % max(len(words), 1)).astype(np.int32),
-        said_count=count.astype(np.int32),
+        by_predicate=np.searchsorted(keys // max(len(words), 1), np.arange(2 * predicates + 1)).astype(np.int64),
+        by_predicate_word=(keys % max(len(words), 1)).astype(np.int32),
+        by_predicate_count=count.astype(np.int32),
     )

@@ -1,6 +1,6 @@
-"""What is known of one candidate as numbers: the columns that the reranker learns from.
+"""What is known of one candidate as numbers: the features that the re-ranker learns from.
 
-Every number is counted without the question's own facts, by the same rules as the walk of `kernels`.
+Every number is counted without the question's own facts, as `evidence.visibility` defines them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,21 @@ from typing import Final
 import numpy as np
 from numba import njit, prange
 
-from foretime.evidence.lookups import find, knows, lower_bound, nearest, others_before, partners_before
+from foretime.evidence.lookups import (
+    compiled,
+    find,
+    has_met,
+    is_hidden,
+    is_watched,
+    lower_bound,
+    nearest,
+    others_before,
+    partners_before,
+)
 
 FAR: Final = 10_000.0
 """The distance of an event that does not exist."""
-COLUMNS: Final = (
+PROFILE_FEATURES: Final = (
     "pair_before", "pair_after", "pair_nearest", "pair_now", "pair_week", "pair_month", "pair_events",
     "pair_predicates", "pair_recent", "pair_lasting", "pair_share",
     "same_before", "same_after", "same_events", "same_lasting", "same_share",
@@ -25,12 +35,12 @@ COLUMNS: Final = (
     "name_overlap", "name_count", "name_share",
     "subject_events", "subject_partners", "subject_now", "subject_same_events", "predicate_events", "predicate",
 )  # fmt: skip
-"""The columns, in order."""
+"""Their names, in order."""
 (
     _PAIR, _PAIR_RECENT, _PAIR_SHARE, _SAME, _SAME_LASTING, _SAME_SHARE, _INVERSE, _OBJECT, _OBJECT_MONTH,
     _ACTIVE, _ACTIVE_WEEK, _AFFINITY, _PATH, _NAME, _SUBJECT,
 ) = (
-    COLUMNS.index(name)
+    PROFILE_FEATURES.index(name)
     for name in (
         "pair_before", "pair_recent", "pair_share", "same_before", "same_lasting", "same_share", "inverse_before",
         "object_before", "object_month", "active_before", "active_week", "affinity", "path_now", "name_overlap",
@@ -44,7 +54,7 @@ LASTING: Final = 60.0
 """Steps in which the weight of an event falls to 1/e, in the two sums over the events of a pair."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_far(out):
     """Set every distance to that of no event."""
     for first in (_PAIR, _SAME, _INVERSE, _OBJECT, _ACTIVE):
@@ -52,21 +62,21 @@ def _fill_far(out):
     out[_PAIR + 2] = FAR
 
 
-@njit(cache=True, nogil=True)
-def _between(index, k, x, p, t, past_only, out):
-    """Fill the columns of the events between the pair."""
-    predicates, group, times, twins = index.group_predicate, index.group, index.time, index.twin
-    mirror = (p + index.predicates) % (2 * index.predicates)
-    y = index.other[k]
+@compiled
+def _between(events, k, x, p, t, past_only, out):
+    """Fill the features of the events between the pair."""
+    predicates, group, times, twins = events.group_predicate, events.group, events.time, events.twin
+    mirror = (p + events.predicates) % (2 * events.predicates)
+    y = events.other[k]
     before, after, now, week, month, count, kinds = FAR, FAR, 0, 0, 0, 0, 0
     recent, lasting, same_lasting = 0.0, 0.0, 0.0
-    for g in range(index.pair[k], index.pair[k + 1]):
+    for g in range(events.pair[k], events.pair[k + 1]):
         q = predicates[g]
-        watched = q == p or (y == x and q == mirror)
+        watched = is_watched(q, p, mirror, y == x)
         counted = count
         for e in range(group[g], group[g + 1]):
             distance = times[e] - t
-            if (watched and (distance == 0 or twins[e] == t)) or (past_only and distance >= 0):
+            if is_hidden(watched, times[e], twins[e], t, past_only):
                 continue
             count += 1
             far = abs(distance)
@@ -88,16 +98,16 @@ def _between(index, k, x, p, t, past_only, out):
     out[_PAIR + 3], out[_PAIR + 4], out[_PAIR + 5], out[_PAIR + 6], out[_PAIR + 7] = now, week, month, count, kinds
     out[_PAIR_RECENT], out[_PAIR_RECENT + 1], out[_SAME_LASTING] = recent, lasting, same_lasting
     for at, q in ((_SAME, p), (_INVERSE, mirror)):
-        g = find(predicates, index.pair[k], index.pair[k + 1], q)
+        g = find(predicates, events.pair[k], events.pair[k + 1], q)
         if g >= 0:
-            watched = q == p or y == x
+            watched = is_watched(q, p, mirror, y == x)
             last, now_, first, same = nearest(times, twins, group[g], group[g + 1], watched, t, past_only)
             out[at] = t - last if last >= 0 else FAR
             out[at + 1] = first - t if first >= 0 else FAR
             out[at + 2] = same if q == p else now_
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _with_others(times, others, begin, end, x, t, past_only, out):
     """Fill before, after and now of the events with others than x in a sorted run; return those in a week, a month."""
     place = lower_bound(times, begin, end, t)
@@ -126,20 +136,17 @@ def _with_others(times, others, begin, end, x, t, past_only, out):
     return week, month
 
 
-@njit(cache=True, nogil=True)
-def _near(index, x, p, t, past_only, mark, near, stamp):
-    """Note the partners of the subject: `mark` for those it has met, `near` how near in time if within a week."""
-    for k in range(index.node[x], index.node[x + 1]):
-        z = index.other[k]
-        first, last = index.pair[k], index.pair[k + 1]
-        if z != x and knows(index.group_predicate, index.group, index.time, index.twin, first, last, p, past_only, t):
+@compiled
+def _near(events, x, p, t, past_only, mark, near, stamp):
+    """Mark the partners of the subject: `mark` for those it has met, `near` how near in time if within a week."""
+    for k in range(events.node[x], events.node[x + 1]):
+        z = events.other[k]
+        if z != x and has_met(events, k, p, past_only, t):
             mark[z] = stamp
             near[z] = WEEK + 1
-            for g in range(first, last):
-                watched = index.group_predicate[g] == p
-                before, now, after, _ = nearest(
-                    index.time, index.twin, index.group[g], index.group[g + 1], watched, t, past_only
-                )
+            for g in range(events.pair[k], events.pair[k + 1]):
+                begin, end, watched = events.group[g], events.group[g + 1], events.group_predicate[g] == p
+                before, now, after, _ = nearest(events.time, events.twin, begin, end, watched, t, past_only)
                 if now:
                     near[z] = 0
                 if before >= 0:
@@ -148,90 +155,94 @@ def _near(index, x, p, t, past_only, mark, near, stamp):
                     near[z] = min(near[z], after - t)
 
 
-@njit(cache=True, nogil=True)
-def _subject_row(index, x, p, t, past_only, mark, stamp, out):
-    """Fill the columns that all candidates of a question share."""
-    mirror = (p + index.predicates) % (2 * index.predicates)
+@compiled
+def _subject_row(events, x, p, t, past_only, mark, stamp, out):
+    """Fill the features that all candidates of a question share."""
+    mirror = (p + events.predicates) % (2 * events.predicates)
     own, looped, now, same, partners = 0, 0, 0, 0, 0
-    for k in range(index.node[x], index.node[x + 1]):
-        y = index.other[k]
+    for k in range(events.node[x], events.node[x + 1]):
+        y = events.other[k]
         partners += y != x and mark[y] == stamp
         for q in (p, mirror):
             if q == mirror and y != x:
                 continue
-            g = find(index.group_predicate, index.pair[k], index.pair[k + 1], q)
+            g = find(events.group_predicate, events.pair[k], events.pair[k + 1], q)
             if g < 0:
                 continue
-            for e in range(index.group[g], index.group[g + 1]):
-                if past_only and index.time[e] >= t:
+            for e in range(events.group[g], events.group[g + 1]):
+                if past_only and events.time[e] >= t:
                     continue
-                if index.time[e] == t or index.twin[e] == t:
+                if is_hidden(True, events.time[e], events.twin[e], t, False):
                     own += q == p
                     looped += q == mirror
                 else:
                     same += q == p
-    begin, end = index.around[x], index.around[x + 1]
-    place = lower_bound(index.around_time, begin, end, t)
-    events = (place if past_only else end) - begin - own - looped
+    begin, end = events.by_entity[x], events.by_entity[x + 1]
+    place = lower_bound(events.by_entity_time, begin, end, t)
+    total = (place if past_only else end) - begin - own - looped
     if not past_only:
         for e in range(place, end):
-            if index.around_time[e] != t:
+            if events.by_entity_time[e] != t:
                 break
-            now += index.around_predicate[e] != mirror and index.around_other[e] != x
-    begin, end = index.said[p], index.said[p + 1]
-    said = (lower_bound(index.said_time, begin, end, t) if past_only else end) - begin - own
-    out[_SUBJECT], out[_SUBJECT + 1], out[_SUBJECT + 2] = events, partners, now
-    out[_SUBJECT + 3], out[_SUBJECT + 4], out[_SUBJECT + 5] = same, said, p
+            now += events.by_entity_predicate[e] != mirror and events.by_entity_other[e] != x
+    begin, end = events.by_predicate[p], events.by_predicate[p + 1]
+    same_at_all = (lower_bound(events.by_predicate_time, begin, end, t) if past_only else end) - begin - own
+    out[_SUBJECT], out[_SUBJECT + 1], out[_SUBJECT + 2] = total, partners, now
+    out[_SUBJECT + 3], out[_SUBJECT + 4], out[_SUBJECT + 5] = same, same_at_all, p
 
 
-@njit(cache=True, nogil=True)
-def _alone(index, k, x, p, y, t, past_only, out):
-    """Fill the columns of what a candidate does with others than the subject."""
+@compiled
+def _alone(events, k, x, p, y, t, past_only, out):
+    """Fill the features of what a candidate does with others than the subject."""
     with_x, with_x_same = 0, 0
     if k >= 0:
-        for g in range(index.pair[k], index.pair[k + 1]):
-            begin, end = index.group[g], index.group[g + 1]
-            count = (lower_bound(index.time, begin, end, t) if past_only else end) - begin
+        for g in range(events.pair[k], events.pair[k + 1]):
+            begin, end = events.group[g], events.group[g + 1]
+            count = (lower_bound(events.time, begin, end, t) if past_only else end) - begin
             with_x += count
-            with_x_same += count if index.group_predicate[g] == p else 0
+            with_x_same += count if events.group_predicate[g] == p else 0
     others = 0
-    j = find(index.slot_object, index.head[p], index.head[p + 1], y)
+    j = find(events.object, events.objects[p], events.objects[p + 1], y)
     if j >= 0:
-        begin, end = index.slot[j], index.slot[j + 1]
+        begin, end = events.by_object[j], events.by_object[j + 1]
         if past_only:
-            others = others_before(index.slot_time, index.slot_subject, begin, end, x, t)
+            others = others_before(events.by_object_time, events.by_object_subject, begin, end, x, t)
         else:
             others = end - begin - with_x_same
-        _, month = _with_others(index.slot_time, index.slot_subject, begin, end, x, t, past_only, out[_OBJECT:])
+        _, month = _with_others(
+            events.by_object_time, events.by_object_subject, begin, end, x, t, past_only, out[_OBJECT:]
+        )
         out[_OBJECT_MONTH], out[_OBJECT_MONTH + 1] = month, others
-    begin, end = index.around[y], index.around[y + 1]
-    week, month = _with_others(index.around_time, index.around_other, begin, end, x, t, past_only, out[_ACTIVE:])
-    events = (lower_bound(index.around_time, begin, end, t) if past_only else end) - begin - with_x
-    out[_ACTIVE_WEEK], out[_ACTIVE_WEEK + 1], out[_ACTIVE_WEEK + 2] = week, month, events
+    begin, end = events.by_entity[y], events.by_entity[y + 1]
+    week, month = _with_others(
+        events.by_entity_time, events.by_entity_other, begin, end, x, t, past_only, out[_ACTIVE:]
+    )
+    total = (lower_bound(events.by_entity_time, begin, end, t) if past_only else end) - begin - with_x
+    out[_ACTIVE_WEEK], out[_ACTIVE_WEEK + 1], out[_ACTIVE_WEEK + 2] = week, month, total
     out[_OBJECT_MONTH + 2] = others / max(out[_SUBJECT + 4], 1.0)
-    out[_OBJECT_MONTH + 3] = others / max(events, 1)
+    out[_OBJECT_MONTH + 3] = others / max(total, 1)
 
 
-@njit(cache=True, nogil=True)
-def _together(index, x, y, t, past_only, mark, near, stamp, out):
-    """Fill the columns of the partners that candidate and subject share."""
+@compiled
+def _together(events, x, y, t, past_only, mark, near, stamp, out):
+    """Fill the features of the partners that candidate and subject share."""
     partners, common, affinity = 0, 0, 0.0
-    for m in range(index.node[y], index.node[y + 1]):
-        z = index.other[m]
-        if z == x or z == y or (past_only and index.first_met[m] >= t):
+    for m in range(events.node[y], events.node[y + 1]):
+        z = events.other[m]
+        if z == x or z == y or (past_only and events.first_met[m] >= t):
             continue
         partners += 1
         if mark[z] == stamp:
             common += 1
-            begin, end = index.node[z], index.node[z + 1]
-            affinity += 1.0 / np.log(1.0 + partners_before(index.met, begin, end, past_only, t))
+            begin, end = events.node[z], events.node[z + 1]
+            affinity += 1.0 / np.log(1.0 + partners_before(events.met, begin, end, past_only, t))
     now, week = 0, 0
-    begin, end = index.around[y], index.around[y + 1]
-    for e in range(lower_bound(index.around_time, begin, end, t - WEEK), end):
-        far = index.around_time[e] - t
+    begin, end = events.by_entity[y], events.by_entity[y + 1]
+    for e in range(lower_bound(events.by_entity_time, begin, end, t - WEEK), end):
+        far = events.by_entity_time[e] - t
         if far > WEEK or (past_only and far >= 0):
             break
-        z = index.around_other[e]
+        z = events.by_entity_other[e]
         if z != x and z != y and mark[z] == stamp and near[z] <= WEEK:
             week += 1
             now += far == 0 and near[z] == 0
@@ -239,61 +250,61 @@ def _together(index, x, y, t, past_only, mark, near, stamp, out):
     out[_AFFINITY], out[_AFFINITY + 1], out[_PATH], out[_PATH + 1] = affinity, common, now, week
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _called(names, p, x, y, with_x, out):
-    """Fill the columns of the candidate's name; `with_x` counts the words of the subject's own objects."""
+    """Fill the features of the candidate's name; `with_x` counts the words of the subject's own objects."""
     overlap, least, total = 0.0, 0.0, 0.0
     for i in range(names.of[y], names.of[y + 1]):
         word = names.word[i]
         for j in range(names.of[x], names.of[x + 1]):
             if names.word[j] == word:
                 overlap += names.rarity[word]
-        place = find(names.said_word, names.said[p], names.said[p + 1], word)
-        count = names.said_count[place] - with_x[word] if place >= 0 else 0
+        place = find(names.by_predicate_word, names.by_predicate[p], names.by_predicate[p + 1], word)
+        count = names.by_predicate_count[place] - with_x[word] if place >= 0 else 0
         total += np.log1p(count)
         least = count if i == names.of[y] else min(least, count)
     out[_NAME], out[_NAME + 1] = overlap, least
     out[_NAME + 2] = total / max(names.of[y + 1] - names.of[y], 1)
 
 
-@njit(cache=True, nogil=True)
-def _count_words(index, names, x, p, with_x, sign):
+@compiled
+def _count_words(events, names, x, p, with_x, sign):
     """Count the words of the objects that the subject itself has under the predicate."""
-    for k in range(index.node[x], index.node[x + 1]):
-        g = find(index.group_predicate, index.pair[k], index.pair[k + 1], p)
+    for k in range(events.node[x], events.node[x + 1]):
+        g = find(events.group_predicate, events.pair[k], events.pair[k + 1], p)
         if g >= 0:
-            y = index.other[k]
+            y = events.other[k]
             for i in range(names.of[y], names.of[y + 1]):
-                with_x[names.word[i]] += sign * (index.group[g + 1] - index.group[g])
+                with_x[names.word[i]] += sign * (events.group[g + 1] - events.group[g])
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def profile_all(index, names, past_only, subject, predicate, time, first, objects, out, runs):
-    """Fill the columns of each candidate: question k has the candidates `objects[first[k]:first[k + 1]]`."""
+def profile_all(events, names, past_only, subject, predicate, time, first, objects, out, runs):
+    """Fill the features of each candidate: question k has the candidates `objects[first[k]:first[k + 1]]`."""
     for run in prange(runs):
-        mark = np.full(len(index.node), -1, dtype=np.int64)
-        near = np.zeros(len(index.node), dtype=np.int64)
+        mark = np.full(len(events.node), -1, dtype=np.int64)
+        near = np.zeros(len(events.node), dtype=np.int64)
         with_x = np.zeros(len(names.rarity), dtype=np.int64)
         shared = np.zeros(out.shape[1], dtype=np.float32)
         _fill_far(shared)
         for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
             x, p, t = subject[row], predicate[row], time[row]
-            _near(index, x, p, t, past_only, mark, near, row)
-            _subject_row(index, x, p, t, past_only, mark, row, shared)
+            _near(events, x, p, t, past_only, mark, near, row)
+            _subject_row(events, x, p, t, past_only, mark, row, shared)
             if not past_only:
-                _count_words(index, names, x, p, with_x, 1)
+                _count_words(events, names, x, p, with_x, 1)
             for i in range(first[row], first[row + 1]):
-                y, columns = objects[i], out[i]
-                columns[:] = shared
-                k = find(index.other, index.node[x], index.node[x + 1], y)
+                y, features = objects[i], out[i]
+                features[:] = shared
+                k = find(events.other, events.node[x], events.node[x + 1], y)
                 if k >= 0:
-                    _between(index, k, x, p, t, past_only, columns)
-                columns[_PAIR_SHARE] = columns[_PAIR + 6] / max(shared[_SUBJECT], 1.0)
-                columns[_SAME_SHARE] = columns[_SAME + 2] / max(shared[_SUBJECT + 3], 1.0)
+                    _between(events, k, x, p, t, past_only, features)
+                features[_PAIR_SHARE] = features[_PAIR + 6] / max(shared[_SUBJECT], 1.0)
+                features[_SAME_SHARE] = features[_SAME + 2] / max(shared[_SUBJECT + 3], 1.0)
                 if y != x:
-                    _alone(index, k, x, p, y, t, past_only, columns)
-                    _together(index, x, y, t, past_only, mark, near, row, columns)
+                    _alone(events, k, x, p, y, t, past_only, features)
+                    _together(events, x, y, t, past_only, mark, near, row, features)
                 if not past_only:
-                    _called(names, p, x, y, with_x, columns)
+                    _called(names, p, x, y, with_x, features)
             if not past_only:
-                _count_words(index, names, x, p, with_x, -1)
+                _count_words(events, names, x, p, with_x, -1)

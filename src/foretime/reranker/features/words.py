@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from foretime.evidence.families import FAMILIES
 from foretime.reranker.quantising import SHARED_NEIGHBOURS, SMALLEST_SHARE, is_count, is_share
 
 AT_THE_END: Final = " at the end"
@@ -34,11 +35,7 @@ WORDS: Final = {
     "log_probability": "log-probability by the base model",
     "score": "base score",
     "position": "place on the shortlist, from 0",
-    "evidence_pair": "evidence of events between the two",
-    "evidence_object": "evidence of events of this predicate with others",
-    "evidence_active": "evidence of any events with others",
-    "evidence_affinity": "evidence of common partners",
-    "evidence_path": "evidence of paths via a shared neighbour",
+    **{f"evidence_{family.name}": f"evidence of {family.words}" for family in FAMILIES},
     "pair_before": "steps since the last event between the two",
     "pair_after": "steps to the next event between the two",
     "pair_nearest": "steps to the nearest event between the two",
