@@ -117,8 +117,8 @@ def table(facts: list[Fact]) -> Facts:
     return Facts(*(np.ascontiguousarray(column) for column in columns))
 
 
-def rule_table(paths: list[PathRule]) -> MinedRules:
-    return MinedRuleTable.of([RuleIds("chain_then", "path", head, (first, second)) for head, first, second in paths])
+def rule_table(paths: list[PathRule]) -> RuleTable:
+    return RuleTable.of([RuleIds("chain_then", "path", head, (first, second)) for head, first, second in paths])
 
 
 def index_on(

@@ -61,6 +61,7 @@ from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.lookups import affinity_bucket, count_bucket, offset_bucket
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules as RuleTable
 
 EVERYTHING = Reach(False, 90, 7, 7, 200, pair=True, object=True, active=True, affinity=True, path=True)
 WINDOWS = [
@@ -124,7 +125,7 @@ def test_hubs_are_scored_like_anyone(reach: Reach) -> None:
     paths = [(p, q1, q2) for p in every for q1 in every for q2 in every if (p + q1 + q2) % 3 == 0]
     rules = numbered(pair_rules_of(facts, PREDICATES, 2), both_directions(paths, PREDICATES))
     events = event_lists(table(facts), entities, PREDICATES, steps)
-    mined = Rules.of([RuleIds("joint_now", "path", p, (q1, q2)) for p, q1, q2 in paths])
+    mined = RuleTable.of([RuleIds("joint_now", "path", p, (q1, q2)) for p, q1, q2 in paths])
     index = EvidenceIndex(entities, events, rule_vocabulary(events, 2, mined, 10_000), reach)
     questions = [Question(x, p, t) for x in (0, 1, 2, 7) for p in (0, 2, 4) for t in (0, 60, steps)]
     weights = whole_weights(index)
@@ -160,7 +161,7 @@ def test_more_paths_than_are_kept_harm_no_other_question() -> None:
     firsts = [fact for q in range(PREDICATES) for fact in ((0, q, 1, 3, 3), (1, q, 0, 3, 3))]
     facts = [*firsts, *crowd, (2, 0, 3, 3, 3), (3, 0, entities - 1, 4, 4)]
     events = event_lists(table(facts), entities, PREDICATES, 12)
-    mined = Rules.of([RuleIds("joint_now", "path", 0, (q1, q2)) for q1 in every for q2 in every])
+    mined = RuleTable.of([RuleIds("joint_now", "path", 0, (q1, q2)) for q1 in every for q2 in every])
     reach = EVERYTHING._replace(path_events=100_000)
     index = EvidenceIndex(entities, events, rule_vocabulary(events, 2, mined, 10_000), reach).by_family()["path"]
     weights = np.zeros(index.weights, dtype=np.float32)
