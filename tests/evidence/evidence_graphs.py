@@ -18,6 +18,7 @@ from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.reranker.features.names import name_words
 from foretime.reranker.features.profile import PROFILE_FEATURES, profile_all
 from foretime.rules.rule import RuleIds
+from foretime.rules.table import Rules as RuleTable
 
 Floats = NDArray[np.float32]
 ENTITIES, PREDICATES = 6, 3
