@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from foretime.config import RulesConfig as RulesConfig
     from foretime.config import TrainingConfig as TrainingConfig
     from foretime.config import read_config as read_config
+    from foretime.data.catalog import PublicData as PublicData
     from foretime.data.catalog import datasets as datasets
     from foretime.data.catalog import download as download
     from foretime.data.facts import Events as Events
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from foretime.rules.imports import import_rules as import_rules
     from foretime.rules.mining import mine as mine
     from foretime.rules.rule import Rule as Rule
+    from foretime.rules.rule import RuleIds as RuleIds
     from foretime.rules.table import Rules as Rules
     from foretime.runs.presets import PRESETS as PRESETS
     from foretime.runs.presets import Preset as Preset
@@ -96,7 +98,7 @@ _PUBLIC = {
     "foretime.config": (
         "Config DataConfig EvidenceConfig ModelConfig RerankerConfig RulesConfig TrainingConfig read_config"
     ),
-    "foretime.data.catalog": "datasets download",
+    "foretime.data.catalog": "PublicData datasets download",
     "foretime.data.facts": "Events Facts",
     "foretime.data.graph": "Graph load split_file",
     "foretime.data.summary": "Summary",
@@ -118,7 +120,7 @@ _PUBLIC = {
     "foretime.rules.grounding": "Grounding",
     "foretime.rules.imports": "import_rules",
     "foretime.rules.mining": "mine",
-    "foretime.rules.rule": "Rule",
+    "foretime.rules.rule": "Rule RuleIds",
     "foretime.rules.table": "Rules",
     "foretime.runs.presets": "PRESETS Preset",
     "foretime.runs.upgrade": "upgrade",

@@ -36,10 +36,10 @@ def test_explain_prints_text_json_and_markdown(foretime, evidence_run: Path, fac
 
 
 @pytest.mark.parametrize("slot", ["subject", "predicate", "object", "time"])
-def test_a_piece_that_is_left_out_is_answered_and_the_answer_explained(foretime, evidence_run: Path, fact, slot: str):
+def test_a_slot_that_is_left_out_is_answered_and_the_answer_explained(foretime, evidence_run: Path, fact, slot: str):
     words = flags(fact, without=slot)
-    shown = json.loads(foretime("explain", evidence_run, *words, "--known", "hide", "--json").out)
-    best = json.loads(foretime("predict", evidence_run, *words, "--known", "hide", "-n", 1, "--json").out)[0]
+    shown = json.loads(foretime("explain", evidence_run, *words, "--already-known", "hide", "--json").out)
+    best = json.loads(foretime("predict", evidence_run, *words, "--already-known", "hide", "-n", 1, "--json").out)[0]
     assert (shown["slot"], shown["answer"], shown["rank"]) == (slot, best["name"], 1)
     assert shown["score"] == pytest.approx(best["score"], abs=1e-4)
 
@@ -79,7 +79,7 @@ def test_a_users_error_is_one_line_with_a_remedy(foretime, evidence_run: Path, f
     assert outcome.err.startswith(f"error: {message.format(**fact)}")
 
 
-def test_two_open_pieces_are_an_error_before_the_run_is_opened(foretime, tmp_path: Path):
+def test_two_open_slots_are_an_error_before_the_run_is_opened(foretime, tmp_path: Path):
     outcome = foretime("explain", tmp_path / "nowhere", "--subject", "a", "--predicate", "b")
     assert outcome.code == 2
     assert outcome.err.startswith("error: object and time are left open")
