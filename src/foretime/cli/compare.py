@@ -35,8 +35,6 @@ def compare(
     if as_json:
         print_json(result.to_dict())
         return
-    count = f"{result.questions:,} questions of {result.facts:,} facts"
-    say(f"{result.split} of {result.data}, {count}, filter {result.filter}")
     say(f"first:  {result.first}\nsecond: {result.second}")
     show(result.table())
     say(

@@ -18,7 +18,9 @@ error_console = Console(stderr=True, highlight=False)
 
 
 def show(table: ft.Table) -> None:
-    """Print a table, its columns aligned as its values are."""
+    """Print a table, its columns aligned as its values are; nothing if it has no rows."""
+    if len(table) == 0:
+        return
     shown = table.filled()
     columns = [
         Column(escape(head), justify="right" if right else "left", no_wrap=right)
