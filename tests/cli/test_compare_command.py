@@ -19,7 +19,7 @@ def test_compare_prints_intervals_predicates_and_questions(foretime, other_run: 
     words = ("compare", other_run, small_run, "--top", 2, "--resamples", 100)
     shown = foretime(*words)
     assert shown.code == 0, shown.err
-    for text in ("valid of events, 120 questions of 60 facts", "H@10", "subjects", "praises", "winner"):
+    for text in ("valid of events, 120 questions, filter exact", "H@10", "subjects", "praises", "winner"):
         assert text in shown.out
     outcome = foretime(*words, "--split", "test", "--json", "--out", tmp_path / "new" / "questions.csv")
     found = json.loads(outcome.out)
