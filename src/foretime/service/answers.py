@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Annotated, Any
@@ -103,10 +102,7 @@ class CompareOut(ResponseBody):
 async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one."""
     slot = await checked(backend, run, asked, check_question)
-
-    def work(wanted: list[tuple[Question, int]]) -> Sequence[list[AnswerOut] | Exception]:
-        return ask_together(run, wanted, asked.already_known)
-
+    work = partial(ask_together, run, already_known=asked.already_known)
     key, wanted = ("complete", id(run), slot, asked.already_known), (asked.question, asked.top)
     found = await backend.models.ask("complete", key, wanted, work, backend.settings.deadline, together(run, slot))
     if isinstance(found, Exception):

@@ -9,15 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from foretime.evaluation.slots import Slot
-from foretime.inference.explanation.events import CoNeighbour, DatedEvent, SharedNeighbours
-from foretime.inference.explanation.explanation import (
-    BasePlace,
-    Contribution,
-    ContributionDifference,
-    ReasonPart,
-    RerankerScore,
-    ShownReason,
-)
+from foretime.inference.explanation import events, explanation
 from foretime.service.context import TheBackend, TheRun
 from foretime.service.models import AlreadyKnown, GivenSlots, Name, ResponseBody, Split, response_of
 from foretime.service.problems import ERRORS
@@ -51,10 +43,10 @@ class OtherDifferencesOut(ResponseBody):
     difference: float
 
 
-DatedEventOut: Any = response_of(DatedEvent)
-ReasonPartOut: Any = response_of(ReasonPart, confidence=float | None, contribution=float)
-ReasonOut: Any = response_of(
-    ShownReason,
+DatedEventOut: Any = response_of(events.DatedEvent)
+ReasonPartOut: Any = response_of(explanation.ReasonPart, confidence=float | None, contribution=float)
+ShownReasonOut: Any = response_of(
+    explanation.ShownReason,
     kind=Literal["pair", "object", "active", "affinity", "path"],
     title=None,
     key=None,
@@ -62,20 +54,20 @@ ReasonOut: Any = response_of(
     parts=list[ReasonPartOut],
     events=list[DatedEventOut],
 )
-BasePlaceOut: Any = response_of(BasePlace, score=float)
-CoNeighbourOut: Any = response_of(CoNeighbour, events=list[DatedEventOut])
+BasePlaceOut: Any = response_of(explanation.BasePlace, score=float)
+CoNeighbourOut: Any = response_of(events.CoNeighbour, events=list[DatedEventOut])
 SharedNeighboursOut: Any = response_of(
-    SharedNeighbours, weight=float, paths=int, count=int, co_neighbours=list[CoNeighbourOut]
+    events.SharedNeighbours, weight=float, paths=int, count=int, co_neighbours=list[CoNeighbourOut]
 )
-ContributionOut: Any = response_of(Contribution, value=float | None, words=str)
+ContributionOut: Any = response_of(explanation.Contribution, value=float | None, words=str)
 RerankerScoreOut: Any = response_of(
-    RerankerScore,
+    explanation.RerankerScore,
     score=float,
     contributions=list[ContributionOut],
     other_contributions=OthersOut,
     shared_neighbours=SharedNeighboursOut | None,
 )
-DifferenceOut: Any = response_of(ContributionDifference, difference=float)
+ContributionDifferenceOut: Any = response_of(explanation.ContributionDifference, difference=float)
 
 
 class DifferencesOut(ResponseBody):
@@ -83,10 +75,10 @@ class DifferencesOut(ResponseBody):
 
     score: float
     base_score: float
-    terms: list[DifferenceOut]
-    reasons: list[DifferenceOut]
+    terms: list[ContributionDifferenceOut]
+    reasons: list[ContributionDifferenceOut]
     other_reasons: OtherDifferencesOut
-    reranker: list[DifferenceOut] | None
+    reranker: list[ContributionDifferenceOut] | None
     other_reranker: OtherDifferencesOut | None = None
 
 
@@ -101,7 +93,7 @@ class ExplanationOut(ResponseBody):
     already_known: Split | None
     score: float
     terms: dict[str, float]
-    reasons: list[ReasonOut]
+    reasons: list[ShownReasonOut]
     other_reasons: OthersOut
     note: str | None
     base_model: BasePlaceOut | None
