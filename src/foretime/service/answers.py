@@ -200,7 +200,7 @@ def together(run: ServedRun, slot: Slot) -> int:
 
 def note_of(run: ServedRun, slot: Slot) -> str | None:
     """Return what a reader should know about the answers."""
-    notes = {NO_TIME: slot == "time" and not run.uses_time, NOT_CALIBRATED: not run.finished}
+    notes = {NO_TIME: slot == "time" and not run.uses_time, NOT_CALIBRATED: run.details.report is None}
     return "; ".join(note for note, holds in notes.items() if holds) or None
 
 

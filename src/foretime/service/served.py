@@ -66,13 +66,12 @@ class ServedRun(Run):
     def __init__(self, name: str, path: Path) -> None:
         super().__init__(path)
         self.name, self.index = name, History(self.graph)
-        self.finished = (self.path / REPORT).exists()
-        settings = self.config.model_dump(exclude_none=True, exclude=HIDDEN)
-        self.overview = self._overview(self.report if self.finished else {})
+        report = self.report if (self.path / REPORT).exists() else None
+        self.overview = self._overview(report or {})
         self.details = RunOut(
             **dict(self.overview),
-            config=settings,
-            report=self.report if self.finished else None,
+            config=self.config.model_dump(exclude_none=True, exclude=HIDDEN),
+            report=report,
             metrics=[metric.to_dict() for metric in METRICS.values()],
             trace=list(self.history),
             example=self._example(),
