@@ -29,7 +29,7 @@ QUIET = [
     "--password-store=basic",
     "--lang=en-GB",
 ]
-SECONDS_TO_LOAD = 120
+SECONDS_TO_LOAD = 300
 WAIT = 60_000
 """Milliseconds that anything may take to appear, on a busy machine."""
 WATCH_JUMPS = """

@@ -44,7 +44,7 @@ class Live:
         token = self.service.settings.token
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=30)
-        wait_for(lambda: self.service.catalog._looked)
+        wait_for(lambda: self.service.catalog._looked, 120)
         return self
 
     def __exit__(self, *_: object) -> None:

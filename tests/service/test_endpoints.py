@@ -45,14 +45,14 @@ def test_a_run_has_its_report_its_curve_and_no_path_of_this_machine(live: Live, 
 def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], slot: str):
     asked = without(fact, slot)
     found = live.found(f"{WORLD}/complete", **asked, top=5)
-    expected = live.service.catalog["world"].complete([asked], 5, "mark")[0]
+    expected = live.service.catalog["world"].predict(**asked, top=5)
     assert found["slot"] == slot
     assert found["question"] == asked
-    assert [answer["name"] for answer in found["answers"]] == [answer["name"] for answer in expected]
+    assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected]
     for answer, own in zip(found["answers"], expected, strict=True):
-        assert answer["score"] == pytest.approx(own["score"], abs=1e-4)
-        assert answer["confidence"] == pytest.approx(own["confidence"], abs=1e-5)
-        assert answer["already_known"] == own["already_known"]
+        assert answer["score"] == pytest.approx(own.score, abs=1e-4)
+        assert answer["confidence"] == pytest.approx(own.confidence, abs=1e-5)
+        assert answer["already_known"] == own.already_known
     assert max(sum(map(abs, answer["bars"].values())) for answer in found["answers"]) == pytest.approx(1)
     assert live.post(f"{WORLD}/complete", {**asked, "top": 5}).json() == found
     assert live.found(f"{WORLD}/complete", **asked, **{slot: "?"}, top=5) == found

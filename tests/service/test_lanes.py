@@ -33,7 +33,7 @@ def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with
         {"subject": f"state {k}", "predicate": ("visits", "praises", "sues")[k % 3], "time": f"2020-0{k % 9 + 1}-11"}
         for k in range(12)
     ]
-    alone = [run.complete([question], 3 + k, "mark")[0] for k, question in enumerate(questions)]
+    alone = [run.predict(**question, top=3 + k) for k, question in enumerate(questions)]
     with ThreadPoolExecutor(12) as pool:
         with live.busy():
             asked = [pool.submit(live.found, SMALL, **question, top=3 + k) for k, question in enumerate(questions)]
@@ -42,8 +42,8 @@ def test_questions_asked_together_have_the_answers_that_each_has_alone(live_with
     assert gathered(live) == {"count": 1, "sum": 12}
     for own, together in zip(alone, answers, strict=True):
         for key in ("name", "already_known"):
-            assert [answer[key] for answer in own] == [answer[key] for answer in together]
-        assert [answer["score"] for answer in own] == pytest.approx([a["score"] for a in together], abs=1e-4)
+            assert [getattr(answer, key) for answer in own] == [answer[key] for answer in together]
+        assert [answer.score for answer in own] == pytest.approx([a["score"] for a in together], abs=1e-4)
 
 
 def test_questions_for_other_slots_and_runs_are_not_mixed(live_with, runs_folder: Path):
@@ -144,15 +144,15 @@ def test_questions_that_were_slow_recently_are_gathered_less(live_with):
 def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypatch: pytest.MonkeyPatch):
     deadline = 3.0  # the first part has all of it, however busy the machine is
     live = live_with(deadline=deadline)
-    ask, calls = ServedRun.complete, []
+    ask, calls = ServedRun.predict_many, []
 
-    def slowly(run: ServedRun, questions: list, *rest: object) -> list:
+    def slowly(run: ServedRun, questions: list, **rest: object) -> list:
         calls.append(len(questions))
         if len(calls) > 1:
             time.sleep(deadline)
-        return ask(run, questions, *rest)
+        return ask(run, questions, **rest)
 
-    monkeypatch.setattr(ServedRun, "complete", slowly)
+    monkeypatch.setattr(ServedRun, "predict_many", slowly)
     wrong = {**QUESTION, "subject": "nobody"}
     response = live.post("/runs/small/batch", {"questions": [*[QUESTION] * 50, wrong], "top": 2})
     assert response.status_code == 200
@@ -209,7 +209,7 @@ def test_a_new_run_is_picked_up_and_a_removed_one_dropped(live_with, runs_folder
     before = live.service.catalog["new"]
     shutil.copy(runs_folder / "small" / "report.json", tmp_path / "new" / "report.json")
     wait_for(lambda: live.service.catalog["new"] is not before)  # it was trained again
-    assert live.found("/runs/new")["loaded"] > before.loaded
+    assert live.found("/runs/new")["loaded"] > before.details.loaded
     shutil.rmtree(tmp_path / "new")
     wait_for(lambda: "new" not in live.service.catalog.runs)
     assert live.get("/runs/new").status_code == 404

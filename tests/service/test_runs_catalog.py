@@ -56,15 +56,15 @@ def test_before_the_first_look_nobody_hears_that_there_are_no_runs(served: Path)
 
 def test_a_run_that_could_not_be_loaded_is_tried_again(watching: Live, served: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(catalog, "FIRST_RETRY", 0.1)
-    load, failures = ServedRun.load, []
+    failures: list[str] = []
 
     def fail_twice(name: str, path: Path) -> ServedRun:
         if len(failures) < 2:
             failures.append(name)
             raise MemoryError
-        return load(name, path)
+        return ServedRun(name, path)
 
-    monkeypatch.setattr(ServedRun, "load", fail_twice)
+    monkeypatch.setattr(catalog, "ServedRun", fail_twice)
     shutil.copytree(served / "small", served / "other")
     wait_for(lambda: "other" in watching.service.catalog.runs)
     assert failures == ["other", "other"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -14,6 +14,7 @@ from pydantic_core import to_json
 
 from foretime.errors import ForetimeError
 from foretime.evaluation.slots import Slot
+from foretime.inference.answers import Answers, Question
 from foretime.service.context import Backend, TheBackend, TheRun
 from foretime.service.lanes import GATHERED_AT_MOST
 from foretime.service.models import AlreadyKnown, ErrorDetail, GivenSlots, ResponseBody, Split
@@ -101,15 +102,14 @@ class CompareOut(ResponseBody):
 async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one."""
     slot = await checked(backend, run, asked, check_question)
-
-    def work(wanted: list[tuple[GivenSlots, int]]) -> Sequence[list[AnswerOut] | Exception]:
-        return ask_together(run, wanted, asked.already_known)
-
-    key, wanted = ("complete", id(run), slot, asked.already_known), (asked.slots(), asked.top)
+    work = partial(ask_together, run, already_known=asked.already_known)
+    key, wanted = ("complete", id(run), slot, asked.already_known), (asked.question, asked.top)
     found = await backend.models.ask("complete", key, wanted, work, backend.settings.deadline, together(run, slot))
     if isinstance(found, Exception):
         raise found
-    return CompleteOut(run=run.name, question=asked.slots(), slot=slot, answers=found, note=note_of(run, slot))
+    return CompleteOut(
+        run=run.name, question=asked.question.to_dict(), slot=slot, answers=found, note=note_of(run, slot)
+    )
 
 
 @router.post("/runs/{run}/complete")
@@ -200,25 +200,25 @@ def together(run: ServedRun, slot: Slot) -> int:
 
 def note_of(run: ServedRun, slot: Slot) -> str | None:
     """Return what a reader should know about the answers."""
-    notes = [
-        *([NO_TIME] if slot == "time" and not run.uses_time else []),
-        *([NOT_CALIBRATED] if run.report is None else []),
-    ]
-    return "; ".join(notes) or None
+    notes = {NO_TIME: slot == "time" and not run.uses_time, NOT_CALIBRATED: run.details.report is None}
+    return "; ".join(note for note, holds in notes.items() if holds) or None
 
 
-def with_bars(answers: list[dict[str, Any]]) -> list[AnswerOut]:
+def with_bars(answers: Answers) -> list[AnswerOut]:
     """Return answers with bars: their terms divided by the largest sum of absolute terms."""
-    largest = max((sum(map(abs, found["terms"].values())) for found in answers), default=0.0) or 1.0
-    return [AnswerOut(**one, bars={name: term / largest for name, term in one["terms"].items()}) for one in answers]
+    largest = max((sum(map(abs, one.terms.values())) for one in answers), default=0.0) or 1.0
+    return [
+        AnswerOut(**one.to_dict(), bars={name: term / largest for name, term in one.terms.items()}) for one in answers
+    ]
 
 
 def ask_together(
-    run: ServedRun, wanted: list[tuple[GivenSlots, int]], already_known: AlreadyKnown
+    run: ServedRun, wanted: list[tuple[Question, int]], already_known: AlreadyKnown
 ) -> list[list[AnswerOut] | Exception]:
     """Return the answers to each question, or the error of one that cannot be answered."""
     try:
-        found = run.complete([slots for slots, _ in wanted], max(top for _, top in wanted), already_known)
+        questions, most = [question for question, _ in wanted], max(top for _, top in wanted)
+        found = run.predict_many(questions, top=most, already_known=already_known)
     except Exception as error:  # one bad question must not fail those beside it
         return [error] if len(wanted) == 1 else [ask_together(run, [one], already_known)[0] for one in wanted]
     # the first answers are the same however many are asked for
@@ -230,23 +230,13 @@ def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], unt
     until = min(until, time.monotonic() + JOB_SECONDS)
     outcomes: dict[int, bytes] = {}
     while rows and (not outcomes or time.monotonic() < until) and len(outcomes) < BATCH_SLICE:
-        count = _fitting(run, [slot for _, slot in rows[: BATCH_SLICE - len(outcomes)]])
+        shares = accumulate(1 / together(run, slot) for _, slot in rows[: BATCH_SLICE - len(outcomes)])
+        count = max(1, sum(share <= 1 for share in shares))
         first, rows = rows[:count], rows[count:]
-        wanted = [(asked.questions[row].slots(), asked.top) for row, _ in first]
+        wanted = [(asked.questions[row].question, asked.top) for row, _ in first]
         for (row, slot), found in zip(first, ask_together(run, wanted, asked.already_known), strict=True):
             outcomes[row] = _outcome(asked.questions[row], slot, found)
     return outcomes
-
-
-def _fitting(run: ServedRun, slots: list[Slot]) -> int:
-    """Return how many of the first questions may be asked together, at least one."""
-    share, count = 0.0, 0
-    for slot in slots:
-        share += 1 / together(run, slot)
-        if count and share > 1:
-            break
-        count += 1
-    return count
 
 
 def _outcome(question: QuestionIn, slot: Slot | None, found: list[AnswerOut] | Exception) -> bytes:
@@ -257,4 +247,4 @@ def _outcome(question: QuestionIn, slot: Slot | None, found: list[AnswerOut] | E
         shown = {"answers": [], "error": found.detail}
     elif isinstance(found, Exception):
         raise found
-    return BatchOutcome(question=question.slots(), slot=slot, **shown).model_dump_json().encode()
+    return BatchOutcome(question=question.question.to_dict(), slot=slot, **shown).model_dump_json().encode()

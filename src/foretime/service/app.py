@@ -19,7 +19,7 @@ from foretime.service.context import Backend, TheBackend
 from foretime.service.examples import add_examples
 from foretime.service.guard import Guard
 from foretime.service.models import ResponseBody
-from foretime.service.pages import page_routes, read_page
+from foretime.service.pages import page_routes
 from foretime.service.problems import ERRORS, HANDLED, Problem
 from foretime.service.reference import reference_page
 from foretime.service.settings import API, Settings
@@ -76,7 +76,7 @@ class Service(Backend):
             openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, exception_handlers=HANDLED,
         )  # fmt: skip
         self.api.state.backend = self
-        for router in (*ROUTERS, self._schema_routes(), page_routes(read_page())):
+        for router in (*ROUTERS, self._schema_routes(), page_routes()):
             self.api.include_router(router)
         self.app = Guard(self.api, settings, self.metrics, self.models)
 

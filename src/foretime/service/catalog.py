@@ -94,7 +94,7 @@ class Catalog:
             self.problems[name] = TOO_MANY  # until another one is dropped
             return
         try:
-            served = await asyncio.to_thread(ServedRun.load, name, tried.path)
+            served = await asyncio.to_thread(ServedRun, name, tried.path)
             for work in served.warm_ups():
                 await self._lane.do("warm_up", work, deadline=None, admitted=True)
         except Exception as error:  # a folder may hold anything; the other runs are served all the same

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from foretime.evaluation.slots import Slot
+from foretime.inference.explanation import events, explanation
 from foretime.service.context import TheBackend, TheRun
-from foretime.service.models import AlreadyKnown, GivenSlots, Name, ResponseBody, Split
+from foretime.service.models import AlreadyKnown, GivenSlots, Name, ResponseBody, Split, response_of
 from foretime.service.problems import ERRORS
 from foretime.service.questions import QuestionIn, check_names, checked
-from foretime.service.served import ServedRun, target
+from foretime.service.served import ServedRun
 from foretime.service.settings import API, MOST_REASONS
 
 router = APIRouter(prefix=f"{API}/runs/{{run}}", responses=ERRORS, tags=["answers"])
@@ -28,113 +29,11 @@ class ExplainIn(QuestionIn):
     top: int = Field(default=10, ge=1, le=MOST_REASONS, description="How many reasons.")
 
 
-class ReasonPartOut(ResponseBody):
-    """One learned feature of a reason: its contribution is share · (shared + predicate + rule)."""
-
-    family: str
-    value: float
-    says: str
-    end: str
-    share: float
-    shared: float
-    predicate: float
-    rule: float
-    statement: str | None
-    support: int | None
-    body_count: int | None
-    confidence: float | None
-    contribution: float
-
-
-class EventOut(ResponseBody):
-    """A dated event behind a reason.
-
-    `mark` is where it lies from the time asked about. `time` is a step, or the two ends of an interval with ` – `
-    between them, `?` for an unknown one.
-    """
-
-    mark: Literal["before", "same time", "after"]
-    subject: str
-    predicate: str
-    object: str
-    time: str
-    end: str
-
-
-class ReasonOut(ResponseBody):
-    """Everything that one rule body contributes to an answer."""
-
-    kind: Literal["pair", "object", "active", "affinity", "path"]
-    sentence: str
-    contribution: float
-    rule: str | None
-    parts: list[ReasonPartOut]
-    groundings: int
-    events: list[EventOut]
-
-
 class OthersOut(ResponseBody):
     """What is not listed, in one sum."""
 
     count: int
     contribution: float
-
-
-class BaseModelOut(ResponseBody):
-    """Where the base model has put an answer that a re-ranker has ordered."""
-
-    score: float
-    shortlist: int
-    listed: bool
-    place: int | None
-
-
-class FeatureOut(ResponseBody):
-    """What one feature adds to the score of the re-ranker."""
-
-    feature: str
-    value: float | None
-    contribution: float
-    words: str
-
-
-class CoNeighbourOut(ResponseBody):
-    """Another neighbour of `via` that has the answer: how many paths there are, and their facts."""
-
-    name: str
-    via: str
-    paths: int
-    weight: float
-    events: list[EventOut]
-
-
-class SharedNeighboursOut(ResponseBody):
-    """All co-neighbours that support an answer; `reported` is the weight that the re-ranker was given."""
-
-    weight: float
-    reported: float
-    paths: int
-    count: int
-    co_neighbours: list[CoNeighbourOut]
-
-
-class RerankerOut(ResponseBody):
-    """The score of the re-ranker: its base and its features, and in a graph of intervals the shared neighbours."""
-
-    score: float
-    base: float
-    contributions: list[FeatureOut]
-    other_contributions: OthersOut
-    shared_neighbours: SharedNeighboursOut | None
-
-
-class DifferenceOut(ResponseBody):
-    """What one summand gives to the answer and to its competitor."""
-
-    name: str
-    answer: float
-    competitor: float
-    difference: float
 
 
 class OtherDifferencesOut(ResponseBody):
@@ -144,15 +43,42 @@ class OtherDifferencesOut(ResponseBody):
     difference: float
 
 
+DatedEventOut: Any = response_of(events.DatedEvent)
+ReasonPartOut: Any = response_of(explanation.ReasonPart, confidence=float | None, contribution=float)
+ShownReasonOut: Any = response_of(
+    explanation.ShownReason,
+    kind=Literal["pair", "object", "active", "affinity", "path"],
+    title=None,
+    key=None,
+    contribution=float,
+    parts=list[ReasonPartOut],
+    events=list[DatedEventOut],
+)
+BasePlaceOut: Any = response_of(explanation.BasePlace, score=float)
+CoNeighbourOut: Any = response_of(events.CoNeighbour, events=list[DatedEventOut])
+SharedNeighboursOut: Any = response_of(
+    events.SharedNeighbours, weight=float, paths=int, count=int, co_neighbours=list[CoNeighbourOut]
+)
+ContributionOut: Any = response_of(explanation.Contribution, value=float | None, words=str)
+RerankerScoreOut: Any = response_of(
+    explanation.RerankerScore,
+    score=float,
+    contributions=list[ContributionOut],
+    other_contributions=OthersOut,
+    shared_neighbours=SharedNeighboursOut | None,
+)
+ContributionDifferenceOut: Any = response_of(explanation.ContributionDifference, difference=float)
+
+
 class DifferencesOut(ResponseBody):
     """Why the answer and not its competitor."""
 
     score: float
     base_score: float
-    terms: list[DifferenceOut]
-    reasons: list[DifferenceOut]
+    terms: list[ContributionDifferenceOut]
+    reasons: list[ContributionDifferenceOut]
     other_reasons: OtherDifferencesOut
-    reranker: list[DifferenceOut] | None
+    reranker: list[ContributionDifferenceOut] | None
     other_reranker: OtherDifferencesOut | None = None
 
 
@@ -167,11 +93,11 @@ class ExplanationOut(ResponseBody):
     already_known: Split | None
     score: float
     terms: dict[str, float]
-    reasons: list[ReasonOut]
+    reasons: list[ShownReasonOut]
     other_reasons: OthersOut
     note: str | None
-    base_model: BaseModelOut | None
-    reranker: RerankerOut | None
+    base_model: BasePlaceOut | None
+    reranker: RerankerScoreOut | None
     competitor: ExplanationOut | None = None
     differences: DifferencesOut | None = None
 
@@ -190,20 +116,18 @@ async def explain_posted(run: TheRun, backend: TheBackend, asked: ExplainIn) -> 
 
 
 def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
-    found = run.explain(asked.top, asked.already_known, competitor=asked.competitor, slot=asked.slot, **asked.slots())
-    return ExplanationOut.model_validate(found)
+    return ExplanationOut.model_validate(run.explain(**dict(asked)).to_dict())
 
 
 def check_explained(run: ServedRun, asked: ExplainIn) -> None:
     """Raise a problem if a name or a time in what is to be explained is unknown."""
     check_names(run, asked)
-    slots = asked.slots()
-    timed = [slots[name] for name in ("time", "start", "end") if name in slots]
-    for moment in timed:
-        run.check_time(moment)
-    whole = timed and {"subject", "predicate", "object"} <= slots.keys()
-    slot = asked.slot if whole else target(slots)
+    times = [time for time in (asked.time, asked.start, asked.end) if time is not None]
+    for time in times:
+        run.predictor.step(time)
+    whole = times and None not in (asked.subject, asked.predicate, asked.object)
+    slot = asked.slot if whole else asked.question.target
     if asked.competitor is not None and slot == "time":
         run.graph.timeline.step(asked.competitor)
     elif asked.competitor is not None:
-        (run.history.predicate if slot == "predicate" else run.history.entity)(asked.competitor)
+        (run.index.predicates if slot == "predicate" else run.index.entities).id(asked.competitor)

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from foretime.service.context import TheBackend, TheRun
-from foretime.service.history import History, Ints, Selection
-from foretime.service.models import SPLITS, FactOut, Name, NameOut, Paged, ResponseBody, Split, SplitChoice, Time
+from foretime.service.history import History, Ints, Selection, WhatAndWhen
+from foretime.service.models import SPLITS, FactOut, NameOut, Paged, ResponseBody, Split
 from foretime.service.problems import ERRORS
 from foretime.service.settings import API, MOST_BINS, MOST_FACTS, NAME_LENGTH
 
@@ -31,14 +31,10 @@ class TimelineIn(Selection):
     bins: int = Field(default=60, ge=1, le=MOST_BINS, description="How many bins at most.")
 
 
-class NeighboursIn(Paged):
+class NeighboursIn(WhatAndWhen, Paged):
     """The neighbours of an entity."""
 
     entity: str = Field(min_length=1, max_length=NAME_LENGTH, description="Who.")
-    predicate: Name = Field(default=None, description="What happens.")
-    from_: Time = Field(default=None, alias="from", description="Not before.")
-    to: Time = Field(default=None, description="Not after.")
-    split: SplitChoice = None
 
 
 class SplitFactOut(FactOut):
@@ -94,19 +90,19 @@ class NeighboursOut(ResponseBody):
 @router.get("/facts")
 async def facts(run: TheRun, backend: TheBackend, asked: Annotated[FactsIn, Query()]) -> FactsOut:
     """List the facts of an entity, or between two, by time."""
-    return await backend.look_up("facts", facts_page, run.history, asked)
+    return await backend.look_up("facts", facts_page, run.index, asked)
 
 
 @router.get("/timeline")
 async def timeline(run: TheRun, backend: TheBackend, asked: Annotated[TimelineIn, Query()]) -> TimelineOut:
     """Count facts by time."""
-    return await backend.look_up("facts", count_by_time, run.history, asked)
+    return await backend.look_up("facts", count_by_time, run.index, asked)
 
 
 @router.get("/neighbours")
 async def neighbours(run: TheRun, backend: TheBackend, asked: Annotated[NeighboursIn, Query()]) -> NeighboursOut:
     """List the neighbours of an entity."""
-    return await backend.look_up("facts", neighbours_page, run.history, asked)
+    return await backend.look_up("facts", neighbours_page, run.index, asked)
 
 
 def facts_page(history: History, asked: FactsIn) -> FactsOut:
@@ -139,7 +135,7 @@ def count_by_time(history: History, asked: TimelineIn) -> TimelineOut:
 
 def neighbours_page(history: History, asked: NeighboursIn) -> NeighboursOut:
     """Return the neighbours of an entity, the most frequent first."""
-    entity = history.entity(asked.entity)
+    entity = history.entities.id(asked.entity)
     rows = history.select(Selection(**asked.model_dump(exclude={"limit", "offset"})))
     as_subject = history.facts.subject[rows] == entity
     others = np.where(as_subject, history.facts.object[rows], history.facts.subject[rows])

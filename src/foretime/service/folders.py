@@ -32,7 +32,7 @@ def find_runs(folders: list[Path]) -> Seen:
     seen = Seen({}, [])
     for folder in folders:
         try:
-            own = is_run(folder)
+            own = (folder / CONFIG).is_file()
             paths = [folder] if own else sorted(folder.iterdir())
         except FileNotFoundError:
             if not folder.parent.is_dir():
@@ -61,11 +61,6 @@ def check_folders(folders: list[Path]) -> None:
         for name, (path, _) in find_runs([folder]).runs.items():
             if names.setdefault(name, path).resolve() != path.resolve():
                 raise RunError(f"{names[name]} and {path} have the same name; rename one of the folders")
-
-
-def is_run(path: Path) -> bool:
-    """Return whether a folder holds a run, finished or not."""
-    return (path / CONFIG).is_file()
 
 
 def _stamp(path: Path, finished: bool) -> Stamp | None:

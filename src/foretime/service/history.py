@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,23 +10,28 @@ from pydantic import Field
 
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph
-from foretime.service.models import SPLITS, Name, NameOut, RequestBody, SplitChoice, Time
+from foretime.service.models import SPLITS, Name, NameOut, Open, RequestBody, Split, Time
 from foretime.service.names import NameIndex
 from foretime.service.problems import unanswerable
 
 Ints = NDArray[np.int64]
 
 
-class Selection(RequestBody):
+class WhatAndWhen(RequestBody):
+    """Which facts, whoever takes part."""
+
+    predicate: Name = Field(default=None, description="What happens.")
+    from_: Time = Field(default=None, alias="from", description="Not before.")
+    to: Time = Field(default=None, description="Not after.")
+    split: Annotated[Split | None, Open, Field(description="Only facts of this split.")] = None
+
+
+class Selection(WhatAndWhen):
     """Which facts."""
 
     entity: Name = Field(default=None, description="Who takes part.")
     other: Name = Field(default=None, description="With whom, in either direction.")
     role: Literal["any", "subject", "object"] = Field(default="any", description="The role of the entity.")
-    predicate: Name = Field(default=None, description="What happens.")
-    from_: Time = Field(default=None, alias="from", description="Not before.")
-    to: Time = Field(default=None, description="Not after.")
-    split: SplitChoice = None
 
 
 class History:
@@ -54,18 +59,6 @@ class History:
         order = np.lexsort([rows, owner])
         return rows[order], np.searchsorted(owner[order], np.arange(len(self.graph.entities) + 1))
 
-    def entity(self, name: str, suggest: bool = True) -> int:
-        """Return the id of an entity; an unknown one is a problem that suggests the nearest names."""
-        if name not in self.graph.entities:
-            raise unanswerable(f"unknown entity {name!r}{self.entities.suggest(name) if suggest else ''}")
-        return self.graph.entities.id(name)
-
-    def predicate(self, name: str, suggest: bool = True) -> int:
-        """Return the id of a predicate; an unknown one is a problem that suggests the nearest names."""
-        if name not in self.graph.predicates:
-            raise unanswerable(f"unknown predicate {name!r}{self.predicates.suggest(name) if suggest else ''}")
-        return self.graph.predicates.id(name)
-
     def select(self, wanted: Selection) -> Ints:
         """Return the rows of the selected facts, in order of time."""
         if wanted.entity is None and wanted.other is not None:
@@ -73,7 +66,7 @@ class History:
         rows = np.arange(len(self.facts)) if wanted.entity is None else self._of_entity(wanted.entity, wanted)
         keep = np.ones(len(rows), dtype=bool)
         if wanted.predicate is not None:
-            keep &= self.facts.predicate[rows] == self.predicate(wanted.predicate)
+            keep &= self.facts.predicate[rows] == self.predicates.id(wanted.predicate)
         if wanted.split is not None:
             keep &= self.split[rows] == SPLITS.index(wanted.split)
         first, last = self.span(wanted)
@@ -81,14 +74,14 @@ class History:
         return rows[keep]
 
     def _of_entity(self, name: str, wanted: Selection) -> Ints:
-        entity = self.entity(name)
+        entity = self.entities.id(name)
         rows = self._rows[self._offsets[entity] : self._offsets[entity + 1]]
         subject, object_ = self.facts.subject[rows], self.facts.object[rows]
         keep = np.ones(len(rows), dtype=bool)
         if wanted.role != "any":
             keep &= (subject if wanted.role == "subject" else object_) == entity
         if wanted.other is not None:
-            other = self.entity(wanted.other)
+            other = self.entities.id(wanted.other)
             keep &= ((subject == entity) & (object_ == other)) | ((subject == other) & (object_ == entity))
         return rows[keep]
 

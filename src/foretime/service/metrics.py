@@ -19,11 +19,7 @@ class ServiceMetrics:
         own: dict[str, Any] = {"registry": self.registry}
         self.requests = Counter("foretime_requests", "Requests answered.", ["route", "method", "status"], **own)
         self.request_seconds = Histogram(
-            "foretime_request_seconds",
-            "From the request to the end of its response.",
-            ["route"],
-            buckets=SECONDS,
-            **own,
+            "foretime_request_seconds", "From the request to its last byte.", ["route"], buckets=SECONDS, **own
         )
         self.under_way = Gauge("foretime_requests_under_way", "Requests that are being answered.", **own)
         self.refused = Counter("foretime_refused", "Requests and connections refused.", ["reason"], **own)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+import dataclasses
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from foretime.inference.answers import Question
 from foretime.service.settings import MOST_NAMES, MOST_OFFSET, NAME_LENGTH, TIME_LENGTH
 
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
-SlotName = Literal["subject", "predicate", "object", "time", "start", "end"]
-GivenSlots = dict[SlotName, str]
+SLOT_NAMES = [slot.name for slot in dataclasses.fields(Question)]
+GivenSlots = Annotated[dict[str, str], Field(json_schema_extra={"propertyNames": {"enum": SLOT_NAMES}})]
 """The slots of a question or a fact that are filled in."""
-
-
-def given_slots(holder: object) -> GivenSlots:
-    """Return the slots of a question or a fact that are not None."""
-    names: tuple[SlotName, ...] = get_args(SlotName)
-    return {name: value for name in names if (value := getattr(holder, name)) is not None}
 
 
 def _open(value: Any) -> Any:
@@ -33,7 +29,6 @@ RunName = Annotated[str, Field(max_length=255, description="The name of a run.")
 AlreadyKnown = Annotated[
     Literal["mark", "hide"], Field(description="Mark answers that are already in train or valid, or hide them.")
 ]
-SplitChoice = Annotated[Split | None, Open, Field(description="Only facts of this split.")]
 
 
 class RequestBody(BaseModel):
@@ -52,7 +47,16 @@ class Paged(RequestBody):
 class ResponseBody(BaseModel):
     """What a response says, and nothing else."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+
+def response_of(source: type, **changes: Any) -> Any:
+    """Return the model of what a value of the library is as JSON: its fields, with some changed, added, or left out.
+
+    A change is a type, or a type and its default; a field whose type is None is left out.
+    """
+    fields: dict[str, Any] = {name: kind for name, kind in (get_type_hints(source) | changes).items() if kind}
+    return create_model(f"{source.__name__}Out", __base__=ResponseBody, __doc__=source.__doc__, **fields)
 
 
 class NameOut(ResponseBody):

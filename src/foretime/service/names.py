@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import suggestion
 from foretime.service.models import NameOut, ResponseBody
+from foretime.service.problems import unanswerable
 
 Ints = NDArray[np.int64]
 _WORD = re.compile(r"\w+")
@@ -57,6 +58,16 @@ class NameIndex:
         self._words = _Keys(
             [(name[word.start() :], i) for i, name in enumerate(folded) for word in _WORD.finditer(name)]
         )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._vocabulary
+
+    def id(self, name: str, suggest: bool = True) -> int:
+        """Return the id of a name; an unknown one is a problem that suggests the nearest names."""
+        if name not in self:
+            near = self.suggest(name) if suggest else ""
+            raise unanswerable(f"unknown {self._vocabulary.kind} {name!r}{near}")
+        return self._vocabulary.id(name)
 
     def search(self, prefix: str, limit: int, offset: int = 0) -> NamesOut:
         """Return the names that begin with a prefix, then those with a word that does, the most frequent first."""

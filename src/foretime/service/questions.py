@@ -9,10 +9,12 @@ from pydantic import Field
 
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import Slot
+from foretime.inference.answers import Question
 from foretime.service.context import Backend
-from foretime.service.models import AlreadyKnown, GivenSlots, Name, RequestBody, RunName, Time, given_slots
+from foretime.service.models import SLOT_NAMES, AlreadyKnown, Name, RequestBody, RunName, Time
+from foretime.service.names import NameIndex
 from foretime.service.problems import Problem, unanswerable
-from foretime.service.served import ServedRun, target
+from foretime.service.served import ServedRun
 from foretime.service.settings import MOST_ANSWERS, MOST_QUESTIONS, SUGGESTIONS_IN_BATCH
 
 Result = TypeVar("Result")
@@ -29,9 +31,10 @@ class QuestionIn(RequestBody):
     start: Time = Field(default=None, description="When it began, in a graph of intervals.")
     end: Time = Field(default=None, description="When it ended, in a graph of intervals.")
 
-    def slots(self) -> GivenSlots:
-        """Return the slots that are given."""
-        return given_slots(self)
+    @property
+    def question(self) -> Question:
+        """The question itself."""
+        return Question(**{name: getattr(self, name) for name in SLOT_NAMES})
 
 
 class CompleteIn(QuestionIn):
@@ -67,16 +70,14 @@ async def checked(
 
 def knows_names(run: ServedRun, asked: QuestionIn) -> bool:
     """Return whether the run knows every name in a question, so that none has to be suggested."""
-    return all(name is None or name in run.graph.entities for name in (asked.subject, asked.object)) and (
-        asked.predicate is None or asked.predicate in run.graph.predicates
-    )
+    return all(name in index for index, name in _names(run, asked))
 
 
 def check_question(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> Slot:
     """Return the open slot of a question that can be answered; any other question is a problem."""
-    slot = target(asked.slots())
+    slot = asked.question.target
     check_names(run, asked, suggest)
-    run.check(asked.slots())
+    run.predictor.check(asked.question)
     return slot
 
 
@@ -97,8 +98,12 @@ def check_questions(run: ServedRun, questions: list[QuestionIn]) -> list[Slot | 
 
 def check_names(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> None:
     """Raise a problem if a name in a question is unknown."""
-    for name in (asked.subject, asked.object):
-        if name is not None:
-            run.history.entity(name, suggest)
-    if asked.predicate is not None:
-        run.history.predicate(asked.predicate, suggest)
+    for index, name in _names(run, asked):
+        index.id(name, suggest)
+
+
+def _names(run: ServedRun, asked: QuestionIn) -> list[tuple[NameIndex, str]]:
+    """Return the names in a question, and where each is looked up."""
+    who, what = run.index.entities, run.index.predicates
+    given = ((who, asked.subject), (who, asked.object), (what, asked.predicate))
+    return [(index, name) for index, name in given if name is not None]

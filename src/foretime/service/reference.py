@@ -39,12 +39,7 @@ def _title(path: str, method: str) -> str:
 
 def _operation(path: str, method: str, operation: Shape) -> str:
     parameters = [
-        (
-            f"{_code(one['name'])}{' (required)' if one.get('required') else ''}",
-            one["in"],
-            _type(one["schema"]),
-            _about(one),
-        )
+        (_code(one["name"]) + " (required)" * one.get("required", False), one["in"], _type(one["schema"]), _about(one))
         for one in operation.get("parameters", [])
     ]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")

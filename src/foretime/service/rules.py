@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from foretime.errors import DataError
-from foretime.rules.grounding import FoundExamples, find_examples
-from foretime.rules.rule import STATIC
+from foretime.rules.grounding import FoundExamples, GroundedEvent, Grounding, find_examples
+from foretime.rules.rule import STATIC, Atom
 from foretime.rules.table import Rules
 from foretime.service.context import TheBackend, TheRun
-from foretime.service.models import Name, Open, Paged, RequestBody, ResponseBody
+from foretime.service.models import Name, Open, Paged, RequestBody, ResponseBody, response_of
 from foretime.service.problems import ERRORS, Problem
 from foretime.service.served import ServedRun
 from foretime.service.settings import API, GROUNDING_SECONDS, MOST_GROUNDINGS
@@ -41,13 +41,9 @@ class GroundingsIn(RequestBody):
     misses: bool = Field(default=False, description="Those whose head did not follow.")
 
 
-class AtomOut(ResponseBody):
-    """An atom of a rule; a static one has no time."""
-
-    predicate: str
-    subject: str
-    object: str
-    time: str | None = None
+AtomOut: Any = response_of(Atom, time=(str | None, None))
+GroundedEventOut: Any = response_of(GroundedEvent, role=Literal["body", "head"])
+GroundingOut: Any = response_of(Grounding, events=list[GroundedEventOut])
 
 
 class RuleOut(ResponseBody):
@@ -72,23 +68,6 @@ class RulesOut(ResponseBody):
     total: int
     window: int = Field(description="Within how many steps after its body a head counts.")
     rules: list[RuleOut]
-
-
-class RoleEvent(ResponseBody):
-    """An event that grounds an atom of a rule."""
-
-    role: Literal["body", "head"]
-    subject: str
-    predicate: str
-    object: str
-    time: str
-
-
-class GroundingOut(ResponseBody):
-    """The events of a body, and that of the head if it followed."""
-
-    holds: bool
-    events: list[RoleEvent]
 
 
 class GroundingsOut(ResponseBody):
@@ -119,7 +98,7 @@ async def groundings(
 def rules_page(run: ServedRun, asked: RulesIn) -> RulesOut:
     """Return a page of the rules asked for."""
     table, window, count = run.rules, run.config.rules.window, len(run.graph.predicates)
-    head, body = (None if name is None else run.history.predicate(name) for name in (asked.head, asked.body))
+    head, body = (None if name is None else run.index.predicates.id(name) for name in (asked.head, asked.body))
     if table is None:
         return RulesOut(total=0, window=window, rules=[])
     keep = (table.confidence >= asked.min_confidence) & (table.support >= asked.min_support)
@@ -146,11 +125,7 @@ def groundings_page(run: ServedRun, row: int, asked: GroundingsIn) -> Groundings
         found, note = FoundExamples([], whole=True), str(error)
     if not found.whole:
         note = f"only the first {len(found.groundings)}: finding more takes longer than {GROUNDING_SECONDS:g} s"
-    shown = [
-        GroundingOut(holds=one.holds, events=[RoleEvent(**event._asdict()) for event in one.events])
-        for one in found.groundings
-    ]
-    return GroundingsOut(rule=_rule(run.rules, row), groundings=shown, note=note)
+    return GroundingsOut(rule=_rule(run.rules, row), groundings=found.groundings, note=note)
 
 
 def _rule(table: Rules, row: int) -> RuleOut:

@@ -54,19 +54,19 @@ async def run(run: TheRun) -> RunOut:
 @router.get("/{run}/entities")
 async def entities(run: TheRun, backend: TheBackend, asked: Annotated[NamesIn, Query()]) -> NamesOut:
     """Find entities by the beginning of their name or of a word in it."""
-    return await backend.look_up("names", run.history.entities.search, asked.prefix, asked.limit, asked.offset)
+    return await backend.look_up("names", run.index.entities.search, asked.prefix, asked.limit, asked.offset)
 
 
 @router.get("/{run}/predicates")
 async def predicates(run: TheRun, backend: TheBackend, asked: Annotated[NamesIn, Query()]) -> NamesOut:
     """Find predicates by the beginning of their name or of a word in it."""
-    return await backend.look_up("names", run.history.predicates.search, asked.prefix, asked.limit, asked.offset)
+    return await backend.look_up("names", run.index.predicates.search, asked.prefix, asked.limit, asked.offset)
 
 
 def list_runs(catalog: Catalog) -> RunsOut:
     """Return the runs that are served, and those that cannot be."""
     catalog.check_looked()
     return RunsOut(
-        runs=[found.summary for _, found in sorted(catalog.runs.items())],
+        runs=[found.overview for _, found in sorted(catalog.runs.items())],
         problems=[RunProblemOut(run=name, message=message) for name, message in sorted(catalog.problems.items())],
     )

@@ -44,21 +44,16 @@ REQUESTS_AT_ONCE = 512
 
 @dataclass(frozen=True)
 class Settings:
-    """How the service runs. Times are in seconds."""
+    """How the service runs: what `foretime.serve` is given, all times in seconds."""
 
     host: str = "127.0.0.1"
     port: int = 8420
     token: str | None = None
-    """What requests must bring; without one, only loopback may be listened on."""
     look_again: float = 5.0
     queue: int = 64
-    """Questions that may wait for the model."""
     gather: float = 0.002
-    """For how long questions are gathered into one matrix product; with 0 each is asked alone."""
     deadline: float = 10.0
-    """After how long a question is given up."""
     threads: int = 0
-    """Threads of the matrix products; 0 for all cores."""
 
 
 def is_loopback(host: str) -> bool:
