@@ -189,10 +189,13 @@ def compare_ranks(
     graph, questions = first.graph, first.questions
     predicates = by_predicate(questions, graph)
     enough = max(flips, min(FLIPS_AT_MOST, FLIPS_FOR_EACH * len(predicates)))
-    whole = _group(first, second, slice(None), resamples, flips, seed)
+
+    def group(rows: slice | NDArray[Any], flips: int = flips) -> ComparedGroup:
+        return _group(first, second, rows, resamples, flips, seed)
+
     gain = METRICS["mrr"].of(second.ranks) - METRICS["mrr"].of(first.ranks)
     return Comparison(
-        **vars(whole),
+        **vars(group(slice(None))),
         first=first.name,
         second=second.name,
         data=graph.name,
@@ -202,14 +205,8 @@ def compare_ranks(
         better=int((gain > 0).sum()),
         equal=int((gain == 0).sum()),
         worse=int((gain < 0).sum()),
-        directions={
-            name: _group(first, second, rows, resamples, flips, seed)
-            for name, rows in by_direction(questions, graph).items()
-            if rows.any()
-        },
-        predicates=_adjusted(
-            {name: _group(first, second, rows, resamples, enough, seed) for name, rows in predicates.items()}
-        ),
+        directions={name: group(rows) for name, rows in by_direction(questions, graph).items() if rows.any()},
+        predicates=_adjusted({name: group(rows, enough) for name, rows in predicates.items()}),
         first_wins=_decisive(first, second, -gain, top),
         second_wins=_decisive(first, second, gain, top),
         notes=list(dict.fromkeys([*first.notes, *second.notes])),
