@@ -55,7 +55,7 @@ def mixed_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def explainer(rules_run: RunFolder) -> Explainer:
-    return Explainer.open(rules_run)
+    return Predictor.open(rules_run).explainer
 
 
 def asked(graph: Graph, row: int, time: str) -> dict[str, str]:

@@ -38,10 +38,15 @@ class Question:
     end: Time | None = None
 
     @property
+    def open_slots(self) -> list[Slot]:
+        """The slots that are left open; an answerable question has one."""
+        timed = any(getattr(self, name) is not None for name in TIMES)
+        return [name for name in SLOTS if (not timed if name == "time" else getattr(self, name) is None)]
+
+    @property
     def target(self) -> Slot:
         """The slot that is left open; a question with none, or with several, raises `QuestionError`."""
-        timed = any(getattr(self, name) is not None for name in TIMES)
-        missing = [name for name in SLOTS if (not timed if name == "time" else getattr(self, name) is None)]
+        missing = self.open_slots
         if not missing:
             raise QuestionError("nothing is left open; leave out the slot that you ask for")
         if len(missing) > 1:
@@ -96,7 +101,7 @@ class Answer:
     def reasons(self, count: int = 3) -> list[ShownReason]:
         """Return the first reasons of the answer, with rules that are not counted: less than `explain`, and quicker."""
         predictor, question = self._asked()
-        return predictor.explainer.reasons_for(question, self, count)
+        return predictor.explainer.reasons(question, self)[:count]
 
     def _asked(self) -> tuple[Predictor, Question]:
         if self.source is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -109,20 +109,17 @@ class Predictor:
         """Return the step of a time that a question gives; beyond the timeline if the run forecasts."""
         return self.graph.timeline.step(str(time), beyond=self.forecasts)
 
-    def facts_of(self, questions: list[Question], slot: Slot) -> Facts:
-        """Return the questions as ids, 0 in the open column."""
+    def facts_of(self, questions: list[Question], slot: Slot | None = None) -> Facts:
+        """Return the questions as ids, 0 in the column of the open slot; whole facts if none is open."""
         if not questions:
             return empty_facts()
-        entities, predicates = self.graph.entities, self.graph.predicates
-        rows = [
-            (
-                0 if slot == "subject" else entities.id(cast(str, question.subject)),
-                0 if slot == "predicate" else predicates.id(cast(str, question.predicate)),
-                0 if slot == "object" else entities.id(cast(str, question.object)),
-                *((0, 0) if slot == "time" else self._steps(question)),
-            )
-            for question in questions
-        ]
+
+        def ids(question: Question) -> Iterator[int]:
+            for name in SLOTS[:3]:
+                yield 0 if slot == name else self._names(name).id(getattr(question, name))
+            yield from (0, 0) if slot == "time" else self._steps(question)
+
+        rows = map(ids, questions)
         return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
 
     def _steps(self, question: Question) -> tuple[int, int]:

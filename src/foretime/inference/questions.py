@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -63,19 +63,21 @@ def answer_file(
     answers = predictor.predict_many(list(questions.values()), top, already_known)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        write(out, [row for found in answers for row in _answer_rows(found, reasons)])
+        rows = [row for found in answers for row in _answer_rows(found, reasons, write is not _write_json_lines)]
+        write(out, (*ANSWER_FIELDS, *([REASONS] if reasons else [])), rows)
     except OSError as error:
         raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
     return len(questions)
 
 
-def _answer_rows(answers: Answers, reasons: int) -> Iterator[Row]:
-    """Yield one flat row for each answer, its question's slots repeated."""
+def _answer_rows(answers: Answers, reasons: int, flat: bool) -> Iterator[Row]:
+    """Yield one row for each answer, its question's slots repeated; where it must be flat, its reasons are one text."""
     for answer in answers:
         found = vars(answers.question) | vars(answer) | {"answer": answer.name}
         row = {name: found[name] for name in ANSWER_FIELDS}
         if reasons:
-            row[REASONS] = answer.reasons(reasons)
+            why = answer.reasons(reasons)
+            row[REASONS] = " | ".join(reason.brief for reason in why) if flat else [one.to_dict() for one in why]
         yield row
 
 
@@ -145,8 +147,7 @@ def _json_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str
             yield f"{path}:{number}", row
 
 
-def _write_table(out: Path, rows: list[Row]) -> None:
-    columns, rows = _flat(rows)
+def _write_table(out: Path, columns: Sequence[str], rows: list[Row]) -> None:
     tabs = out.suffix.lower() == ".tsv"
     if tabs and (broken := [cell for row in rows for cell in row.values() if set(str(cell)) & set("\t\n\r")]):
         raise QuestionError(
@@ -160,16 +161,14 @@ def _write_table(out: Path, rows: list[Row]) -> None:
     write_text(out, stream.getvalue())
 
 
-def _write_json_lines(out: Path, rows: list[Row]) -> None:
-    plain = [row | ({REASONS: [reason.to_dict() for reason in row[REASONS]]} if REASONS in row else {}) for row in rows]
-    write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain))
+def _write_json_lines(out: Path, columns: Sequence[str], rows: list[Row]) -> None:
+    write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def _write_parquet(out: Path, rows: list[Row]) -> None:
+def _write_parquet(out: Path, columns: Sequence[str], rows: list[Row]) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    columns, rows = _flat(rows)
     numbers = {"rank": pyarrow.int64(), "confidence": pyarrow.float64(), "score": pyarrow.float64()}
     # without a schema, a column without any value would have no type
     schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in columns])
@@ -178,15 +177,7 @@ def _write_parquet(out: Path, rows: list[Row]) -> None:
     write_bytes(out, sink.getvalue().to_pybytes())
 
 
-def _flat(rows: list[Row]) -> tuple[tuple[str, ...], list[Row]]:
-    """Return the names of the columns, and the rows with their reasons, if there are any, as text."""
-    if not any(REASONS in row for row in rows):
-        return ANSWER_FIELDS, rows
-    text = [row | {REASONS: " | ".join(reason.brief for reason in row[REASONS])} for row in rows]
-    return (*ANSWER_FIELDS, REASONS), text
-
-
-WRITERS: dict[str, Callable[[Path, list[Row]], None]] = {
+WRITERS: dict[str, Callable[[Path, Sequence[str], list[Row]], None]] = {
     ".tsv": _write_table,
     ".csv": _write_table,
     ".jsonl": _write_json_lines,

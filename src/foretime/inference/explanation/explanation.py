@@ -290,23 +290,12 @@ class AnswerComparison:
 
     def __init__(self, answer: Explanation, competitor: Explanation) -> None:
         self.answer, self.competitor = answer, competitor
+        self.reranked = answer.reranker is not None and competitor.reranker is not None
         self.terms = _differences(answer.terms, competitor.terms)
         titles = {reason.key: reason.title for side in (competitor, answer) for reason in side.reasons}
         own, theirs = ({reason.key: reason.contribution for reason in side.reasons} for side in (answer, competitor))
         self.reasons = _by_size(_differences(own, theirs, titles))
         self.reranker = _by_size(_reranker_differences(answer, competitor)) if self.reranked else []
-
-    @property
-    def reranked(self) -> bool:
-        """Whether the re-ranker has scored both."""
-        return self.answer.reranker is not None and self.competitor.reranker is not None
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The scores that are compared."""
-        if self.reranked:
-            return self.answer.score, self.competitor.score
-        return self.answer.base_score, self.competitor.base_score
 
     @property
     def difference(self) -> float:
