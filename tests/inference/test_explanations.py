@@ -234,7 +234,7 @@ def test_only_the_first_reasons_are_counted(explainer: Explainer):
 
 
 @pytest.mark.parametrize("slot", SLOTS)
-def test_if_a_piece_is_left_out_the_best_answer_is_explained(explainer: Explainer, slot: str):
+def test_if_a_slot_is_left_out_the_best_answer_is_explained(explainer: Explainer, slot: str):
     graph = explainer.predictor.graph
     fact = {name: value for name, value in slots_of(graph, "test", 0).items() if name != slot}
     for known in ("mark", "hide"):
@@ -265,7 +265,7 @@ def test_the_differences_to_a_rival_add_up(request, graph: str):
 
 
 @pytest.mark.parametrize("slot", SLOTS)
-def test_every_piece_can_have_a_competitor(explainer: Explainer, slot: str):
+def test_every_slot_can_have_a_competitor(explainer: Explainer, slot: str):
     fact = slots_of(explainer.predictor.graph, "test", 1)
     question = Question(**{name: value for name, value in fact.items() if name != slot})
     other = next(a for a in explainer.predictor.predict_many([question], 3)[0] if a.name != fact[slot])
