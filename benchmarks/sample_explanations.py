@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from foretime.inference.explainer import Explainer
+from foretime.inference.predictor import Predictor
 from foretime.runs.folder import RunFolder
 
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 def explanations(path: Path, count: int, reasons: int, seed: int) -> str:
     """Return the explanations one after the other, as Markdown."""
-    graph, explainer = RunFolder.open(path).graph(), Explainer.open(path)
+    graph, explainer = RunFolder.open(path).graph(), Predictor.open(path).explainer
     parts = []
     drawn = np.random.default_rng(seed).choice(len(graph.test), count, replace=False)
     for number, place in enumerate(drawn, 1):

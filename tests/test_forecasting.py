@@ -55,7 +55,7 @@ def mixed_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def explainer(rules_run: RunFolder) -> Explainer:
-    return Explainer.open(rules_run)
+    return Predictor.open(rules_run).explainer
 
 
 def asked(graph: Graph, row: int, time: str) -> dict[str, str]:
@@ -102,7 +102,7 @@ def test_a_day_after_the_last_one_is_answered_and_its_reasons_add_up(explainer: 
         assert max(days) <= world.timeline.label(int(world.train.start.max()))
 
 
-def test_every_piece_but_the_time_is_asked_for_beyond_the_timeline(explainer: Explainer, world: Graph):
+def test_every_slot_but_the_time_is_asked_for_beyond_the_timeline(explainer: Explainer, world: Graph):
     predictor, fact = explainer.predictor, asked(world, 0, LATER[0])
     fact["object"] = world.entities.name(world.test.object[0])
     for slot in ("subject", "predicate", "object"):

@@ -384,7 +384,7 @@ def test_a_damaged_report_is_named(small_run: Path, tmp_path: Path, content: str
         Predictor.open(copy)
 
 
-def test_a_model_without_time_answers_every_piece_too(small_graph: Graph, small_config: Config, tmp_path: Path):
+def test_a_model_without_time_answers_every_slot_too(small_graph: Graph, small_config: Config, tmp_path: Path):
     config = override(small_config, {"model.name": "complex", "training.epochs": 1})
     predictor = Predictor.open(train(small_graph, config, tmp_path / "run"))
     row = row_of(small_graph, "test", 0)

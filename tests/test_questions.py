@@ -77,10 +77,10 @@ def read_answers(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_holds_the_same_questions(tmp_path: Path, name: str):
     placed = read_questions(write(tmp_path, name, FORMATS[name]))
-    assert [one.question for one in placed] == QUESTIONS
-    first = 1 if "json" in name else 2
-    assert placed[0].place == f"{tmp_path / name}:{first}"
-    assert placed[-1].place == f"{tmp_path / name}:{first + 4}"  # a blank line stands between them
+    assert list(placed.values()) == QUESTIONS
+    first, places = 1 if "json" in name else 2, list(placed)
+    assert places[0] == f"{tmp_path / name}:{first}"
+    assert places[-1] == f"{tmp_path / name}:{first + 4}"  # a blank line stands between them
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".TSV"])

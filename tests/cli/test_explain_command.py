@@ -8,7 +8,8 @@ import pyarrow.parquet
 import pytest
 
 from foretime.data.graph import Graph
-from foretime.inference.explainer import NO_EVIDENCE, Explainer
+from foretime.inference.explainer import NO_EVIDENCE
+from foretime.inference.predictor import Predictor
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def flags(fact: dict[str, str], without: str = "") -> list[str]:
 
 
 def test_explain_prints_text_json_and_markdown(foretime, evidence_run: Path, fact):
-    explanation = Explainer.open(evidence_run).explain(top=3, **fact)
+    explanation = Predictor.open(evidence_run).explainer.explain(top=3, **fact)
     text = foretime("explain", evidence_run, *flags(fact), "--top", 3)
     assert (text.code, text.out) == (0, explanation.to_text(3) + "\n")
     markdown = foretime("explain", evidence_run, *flags(fact), "--top", 3, "--format", "markdown")
@@ -101,7 +102,7 @@ def test_predict_gives_the_first_reasons_of_each_answer(foretime, evidence_run: 
     answers = json.loads(foretime(*words, "--why", 2, "--json").out)
     assert [len(answer["reasons"]) for answer in answers] == [2, 2, 2]
     for answer in answers:
-        found = Explainer.open(evidence_run).explain(top=0, **(fact | {"object": answer["name"]})).reasons[:2]
+        found = Predictor.open(evidence_run).explainer.explain(top=0, **(fact | {"object": answer["name"]})).reasons[:2]
         assert [reason["sentence"] for reason in answer["reasons"]] == [reason.sentence for reason in found]
     table = foretime(*words, "--why", 1).out
     assert all(answer["reasons"][0]["sentence"] in table for answer in answers)

@@ -14,10 +14,10 @@ from foretime.config import override
 from foretime.data.graph import read_graph
 from foretime.errors import ConfigError, DataError
 from foretime.evaluation import METRICS, evaluations_in, questions_of
-from foretime.evaluation.comparison import FLIPS_FOR_EACH, Comparison, compare_ranks
+from foretime.evaluation.comparison import FLIPS_FOR_EACH, Comparison, RankedRun, compare_ranks, name_questions
 from foretime.evaluation.filters import facts_of_questions
-from foretime.evaluation.ranked_questions import RankedRun, name_questions
 from foretime.inference.ranked_runs import compare, notes_on, rank_run
+from foretime.inference.run import Run
 from foretime.runs.finish import choice_note
 from foretime.runs.folder import RunFolder
 
@@ -163,7 +163,7 @@ def test_whoever_has_seen_valid_is_noted_on_valid_alone(small_run: Path, setting
 def test_a_run_that_is_not_finished_is_noted(small_run: Path, tmp_path: Path):
     copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
     (copy / "report.json").unlink()
-    assert rank_run(copy, "valid").notes == (f"{copy}: the run is not finished: its weights so far",)
+    assert rank_run(Run(copy), "valid").notes == (f"{copy}: the run is not finished: its weights so far",)
     run = RunFolder(copy)
     config = override(run.config(), {"reranker.use": True})
     assert notes_on(run, config, run.graph(), "valid")[0].endswith("its weights so far, without its re-ranker")

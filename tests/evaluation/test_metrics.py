@@ -9,6 +9,7 @@ import pytest
 from foretime.evaluation import METRICS, Evaluation, Metric, Metrics, evaluations_in, metrics_table
 from foretime.evaluation.comparison import compare_ranks
 from foretime.inference.ranked_runs import rank_run
+from foretime.inference.run import Run
 from foretime.runs.folder import RunFolder
 
 BY_HAND = {"mrr": (1 + 1 / 2 + 1 / 4 + 1 / 20) / 4, "hits@1": 0.25, "hits@3": 0.5, "hits@10": 0.75}
@@ -35,7 +36,7 @@ def test_a_metric_that_is_added_to_the_table_is_shown_everywhere(small_run, monk
     added = Metric("added", "ADD", lambda ranks: ranks, "the mean rank", "lower", digits=1)
     before = Metrics.of(np.array([2.0]))
     monkeypatch.setitem(METRICS, added.name, added)
-    ranked = rank_run(small_run, "test")
+    ranked = rank_run(Run(small_run), "test")
     result = compare_ranks(ranked, replace(ranked, ranks=ranked.ranks + 1), resamples=20, flips=10)
     assert result.metrics["added"].difference == pytest.approx(1.0)
     assert "ADD " in str(result)

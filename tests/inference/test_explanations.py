@@ -32,7 +32,7 @@ SLOTS = ("subject", "predicate", "object", "time")
 
 @pytest.fixture(scope="module")
 def explainer(evidence_run: Path) -> Explainer:
-    return Explainer.open(evidence_run)
+    return Predictor.open(evidence_run).explainer
 
 
 def interval_explainer(path: Path, past_only: bool, predicates_each: int = 1) -> Explainer:
@@ -234,7 +234,7 @@ def test_only_the_first_reasons_are_counted(explainer: Explainer):
 
 
 @pytest.mark.parametrize("slot", SLOTS)
-def test_if_a_piece_is_left_out_the_best_answer_is_explained(explainer: Explainer, slot: str):
+def test_if_a_slot_is_left_out_the_best_answer_is_explained(explainer: Explainer, slot: str):
     graph = explainer.predictor.graph
     fact = {name: value for name, value in slots_of(graph, "test", 0).items() if name != slot}
     for known in ("mark", "hide"):
@@ -265,7 +265,7 @@ def test_the_differences_to_a_rival_add_up(request, graph: str):
 
 
 @pytest.mark.parametrize("slot", SLOTS)
-def test_every_piece_can_have_a_competitor(explainer: Explainer, slot: str):
+def test_every_slot_can_have_a_competitor(explainer: Explainer, slot: str):
     fact = slots_of(explainer.predictor.graph, "test", 1)
     question = Question(**{name: value for name, value in fact.items() if name != slot})
     other = next(a for a in explainer.predictor.predict_many([question], 3)[0] if a.name != fact[slot])
@@ -275,7 +275,7 @@ def test_every_piece_can_have_a_competitor(explainer: Explainer, slot: str):
 
 
 def test_a_run_without_evidence_explains_by_its_terms_and_says_how_to_have_more(small_run: Path):
-    explainer = Explainer.open(small_run)
+    explainer = Predictor.open(small_run).explainer
     fact = slots_of(explainer.predictor.graph, "test", 0)
     explanation = explainer.explain(**fact)
     assert explanation.reasons == ()
@@ -288,7 +288,7 @@ def test_a_run_without_evidence_explains_by_its_terms_and_says_how_to_have_more(
 def test_the_reasons_for_an_answer_are_the_first_of_its_explanation(explainer: Explainer):
     question = Question(**{k: v for k, v in slots_of(explainer.predictor.graph, "test", 2).items() if k != "object"})
     for answer in explainer.predictor.predict_many([question], 4)[0]:
-        found = explainer.reasons_for(question, answer, 2)
+        found = explainer.reasons(question, answer)[:2]
         assert found == list(explainer.explain_answer(question, answer, top=0).reasons[:2])
 
 

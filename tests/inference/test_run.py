@@ -3,7 +3,6 @@
 import ast
 import doctest
 import importlib
-import inspect
 import shutil
 import subprocess
 import sys
@@ -127,13 +126,39 @@ def test_training_by_a_configuration_settings_or_a_model(run: ft.Run, tmp_path: 
     assert ft.find_runs("runs/mine")[0].path == Path("runs/mine")
 
 
-@pytest.mark.parametrize("preset", ["quick", "balanced"])
-def test_a_preset_names_the_folder_and_chooses_the_settings(run: ft.Run, tmp_path: Path, monkeypatch, preset: str):
-    presets = pytest.importorskip("foretime.runs.presets")
-    chosen = run.config.model_copy(update={"training": run.config.training.model_copy(update={"epochs": 1})})
+class Heard(ft.Callback):
+    """Keeps what is announced and warned of."""
+
+    def __init__(self) -> None:
+        self.announced: list[str] = []
+        self.warned: list[str] = []
+
+    def announce(self, text: str) -> None:
+        self.announced.append(text)
+
+    def warn(self, text: str) -> None:
+        self.warned.append(text)
+
+
+@pytest.mark.parametrize(("preset", "model"), [("quick", "rules"), (None, "lcge")])
+def test_a_preset_names_the_folder_and_chooses_the_settings(run: ft.Run, tmp_path: Path, monkeypatch, preset, model):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(presets, "preset_config", lambda name, graph, settings: chosen)
-    assert ft.train(run.graph, preset=preset).path == Path(f"runs/events-{preset}")
+    heard, settings = Heard(), QUICK | {"evidence.epochs": 1, "reranker.trees": 5}
+    trained = ft.train(run.graph, preset=preset, settings=settings, callback=heard, test=False, tensorboard=True)
+    folder = f"events-{preset or 'balanced'}"
+    assert trained.path == Path("runs") / folder
+    assert (trained.config.model.name, trained.config.evidence.use, len(trained.history)) == (model, True, 1)
+    outline, beginning, *_ = heard.announced
+    assert outline == f"events: {len(run.graph.train):,} training facts, 12 entities, 3 predicates, 299 time steps"
+    assert beginning == f"training {preset or 'balanced'} in runs/{folder}"
+    assert list(trained.path.rglob("events.out.tfevents.*"))
+
+
+def test_a_warning_reaches_the_callback(run: ft.Run, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("foretime.training.precision.has_bfloat16", lambda: False)
+    heard, settings = Heard(), QUICK | {"training.precision": "bfloat16"}
+    ft.train(run.graph, model="distmult", folder=tmp_path / "run", settings=settings, callback=heard, test=False)
+    assert [text.split(":")[0] for text in heard.warned] == ["this processor has no instructions for bfloat16"]
 
 
 def test_the_folder_of_a_run_is_the_first_free_one(tmp_path: Path, monkeypatch):
@@ -150,7 +175,11 @@ def test_the_folder_of_a_run_is_the_first_free_one(tmp_path: Path, monkeypatch):
 def test_what_cannot_be_trained_or_opened_is_an_error(run: ft.Run, tmp_path: Path):
     with pytest.raises(ConfigError, match="either a preset or a configuration"):
         ft.train(run.graph, preset="quick", config=run.config)
-    with pytest.raises(ConfigError, match=r"train: unknown key training\.epoch"):
+    with pytest.raises(ConfigError, match="unknown preset 'quik'; the presets are quick, balanced, best"):
+        ft.train(run.graph, preset="quik")
+    with pytest.raises(ConfigError, match="name a graph"):
+        ft.train()
+    with pytest.raises(ConfigError, match=r"unknown key training\.epoch"):
         ft.train(run.graph, settings={"training.epoch": 3})
     with pytest.raises(RunError, match="already holds a run"):
         ft.train(run.graph, folder=run.path)
@@ -178,8 +207,8 @@ def test_public_names_are_those_that_a_type_checker_sees():
     seen = {alias.asname: line.module for line in checked.body for alias in line.names}
     assert seen == ft._HOMES
     assert ft.__all__ == sorted(seen)
-    for name in ft.__all__:
-        assert inspect.getmodule(getattr(ft, name)).__name__.startswith("foretime.")
+    for name, home in seen.items():
+        assert getattr(ft, name) is getattr(importlib.import_module(home), name)
 
 
 def test_dir_shows_public_names_alone_whatever_was_loaded():

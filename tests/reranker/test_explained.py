@@ -12,12 +12,13 @@ from foretime.inference.answers import Question
 from foretime.inference.explainer import SHARED_NEIGHBOURS, Explainer
 from foretime.inference.explanation.explanation import AnswerComparison
 from foretime.inference.explanation.layout import lay_out
+from foretime.inference.predictor import Predictor
 from foretime.runs.life import train
 
 
 @pytest.fixture(scope="module")
 def explainer(reranked: dict[str, Reranked]) -> Explainer:
-    return Explainer.open(reranked["fold"].run)
+    return Predictor.open(reranked["fold"].run).explainer
 
 
 def facts_of(explainer: Explainer, count: int = 4) -> list[dict[str, str]]:
@@ -87,7 +88,7 @@ def spans(request, reranked_config: Config, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("spans")
     config = override(reranked_config, {"reranker.fit": "fold", "evidence.past_only": request.param})
     train(interval_graph(folder / "lands.tsv"), config, folder / "run")
-    return Explainer.open(folder / "run")
+    return Predictor.open(folder / "run").explainer
 
 
 @pytest.mark.parametrize("slot", ["subject", "object"])

@@ -12,7 +12,7 @@ from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.evaluation import model_scorer, questions_of
 from foretime.evidence.module import WithEvidence, evidence_of
 from foretime.inference.answers import Question
-from foretime.inference.explainer import Explainer
+from foretime.inference.predictor import Predictor
 from foretime.models import Ensemble, Model
 from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
@@ -96,7 +96,7 @@ def test_stopping_anywhere_changes_no_member_and_no_re_ranker(small_graph: Graph
 
 def test_an_explanation_of_a_mean_adds_up(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = train(small_graph, three_of(small_config, **WITH_EVIDENCE), tmp_path / "run")
-    explainer, fact = Explainer.open(run), small_graph.test
+    explainer, fact = Predictor.open(run).explainer, small_graph.test
     question = Question(
         subject=small_graph.entities.name(fact.subject[0]),
         predicate=small_graph.predicates.name(fact.predicate[0]),

@@ -6,18 +6,6 @@ from foretime.evaluation.ranks import Ranks, ScoreFunction, model_scorer, rank
 from foretime.evaluation.reports import Evaluation, evaluate, evaluations_in, metrics_table
 
 __all__ = [
-    "METRICS",
-    "AnswerIndex",
-    "Evaluation",
-    "FilterName",
-    "Metric",
-    "Metrics",
-    "Ranks",
-    "ScoreFunction",
-    "evaluate",
-    "evaluations_in",
-    "metrics_table",
-    "model_scorer",
-    "questions_of",
-    "rank",
-]
+    "METRICS", "AnswerIndex", "Evaluation", "FilterName", "Metric", "Metrics", "Ranks", "ScoreFunction", "evaluate",
+    "evaluations_in", "metrics_table", "model_scorer", "questions_of", "rank",
+]  # fmt: skip

@@ -9,15 +9,84 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foretime.data.facts import UNKNOWN, Facts, Ids
+from foretime.data.graph import Graph
+from foretime.evaluation.filters import FilterName
 from foretime.evaluation.groups import by_direction, by_predicate
 from foretime.evaluation.metrics import METRICS, Floats
-from foretime.evaluation.ranked_questions import RankedQuestion, RankedRun, name_questions
 from foretime.evaluation.resampling import FLIPS, RESAMPLES, adjust, bootstrap, sign_flip_test, sum_by_fact
 from foretime.tables import Table, Tabular
 
 Interval = tuple[float, float]
 FLIPS_FOR_EACH, FLIPS_AT_MOST = 200, 100_000
 """Flips for each of many tests made at once: with fewer than there are tests, no adjusted p could ever be small."""
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """Every question of a split with its rank: `questions`, `fact` and `ranks` are aligned, (questions,)."""
+
+    name: str
+    graph: Graph
+    split: str
+    filter: FilterName
+    questions: Facts
+    fact: Ids
+    """The row of the fact that asks the question."""
+    ranks: Floats
+    notes: tuple[str, ...] = ()
+    """Reasons not to take these ranks as those of unseen facts by a finished run."""
+
+
+@dataclass(frozen=True)
+class RankedQuestion:
+    """A fact whose subject or object was asked for, and its rank by two runs; `target` says which of the two."""
+
+    target: str
+    subject: str
+    predicate: str
+    object: str
+    time: str
+    first_rank: float
+    second_rank: float
+
+    @property
+    def question(self) -> str:
+        """The question in one line, `?` in the place of the answer."""
+        shown = {"subject": self.subject, "object": self.object} | {self.target: "?"}
+        return f"({shown['subject']}, {self.predicate}, {shown['object']}, {self.time})"
+
+    @property
+    def answer(self) -> str:
+        """The true answer."""
+        return self.object if self.target == "object" else self.subject
+
+
+def name_questions(first: RankedRun, second: RankedRun, rows: Ids) -> list[RankedQuestion]:
+    """Return the questions in the given rows, in that order."""
+    graph, questions = first.graph, first.questions.take(rows)
+    names, predicates = graph.entities.name, len(graph.predicates)
+    found = []
+    for row, subject, predicate, object_, start, end in zip(rows, *questions.columns(), strict=True):
+        inverted = predicate >= predicates
+        found.append(
+            RankedQuestion(
+                target="subject" if inverted else "object",
+                subject=names(int(object_ if inverted else subject)),
+                predicate=graph.predicates.name(int(predicate) % predicates),
+                object=names(int(subject if inverted else object_)),
+                time=_time(graph, int(start), int(end)),
+                first_rank=float(first.ranks[row]),
+                second_rank=float(second.ranks[row]),
+            )
+        )
+    return found
+
+
+def _time(graph: Graph, start: int, end: int) -> str:
+    if start == end:
+        return graph.timeline.label(start)
+    return " to ".join("?" if step == UNKNOWN else graph.timeline.label(step) for step in (start, end))
 
 
 @dataclass(frozen=True)
@@ -48,7 +117,7 @@ class ComparedGroup:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Tabular):
+class Comparison(ComparedGroup, Tabular):
     """Two runs on the same questions; every difference is second − first.
 
     It is shown, and `to_frame()` gives it, with one row for each metric; `by_direction`, `by_predicate` and `decisive`
@@ -61,10 +130,6 @@ class Comparison(Tabular):
     split: str
     filter: str
     facts: int
-    questions: int
-    metrics: dict[str, MetricDifference]
-    p_value: float
-    """Of the difference in MRR: a paired sign-flip test over facts."""
     better: int
     """Questions that the second run ranks better, and so on."""
     equal: int
@@ -124,29 +189,24 @@ def compare_ranks(
     graph, questions = first.graph, first.questions
     predicates = by_predicate(questions, graph)
     enough = max(flips, min(FLIPS_AT_MOST, FLIPS_FOR_EACH * len(predicates)))
-    whole = _group(first, second, slice(None), resamples, flips, seed)
+
+    def group(rows: slice | NDArray[Any], flips: int = flips) -> ComparedGroup:
+        return _group(first, second, rows, resamples, flips, seed)
+
     gain = METRICS["mrr"].of(second.ranks) - METRICS["mrr"].of(first.ranks)
     return Comparison(
+        **vars(group(slice(None))),
         first=first.name,
         second=second.name,
         data=graph.name,
         split=first.split,
         filter=first.filter,
         facts=len(np.unique(first.fact)),
-        questions=len(questions),
-        metrics=whole.metrics,
-        p_value=whole.p_value,
         better=int((gain > 0).sum()),
         equal=int((gain == 0).sum()),
         worse=int((gain < 0).sum()),
-        directions={
-            name: _group(first, second, rows, resamples, flips, seed)
-            for name, rows in by_direction(questions, graph).items()
-            if rows.any()
-        },
-        predicates=_adjusted(
-            {name: _group(first, second, rows, resamples, enough, seed) for name, rows in predicates.items()}
-        ),
+        directions={name: group(rows) for name, rows in by_direction(questions, graph).items() if rows.any()},
+        predicates=_adjusted({name: group(rows, enough) for name, rows in predicates.items()}),
         first_wins=_decisive(first, second, -gain, top),
         second_wins=_decisive(first, second, gain, top),
         notes=list(dict.fromkeys([*first.notes, *second.notes])),

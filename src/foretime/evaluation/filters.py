@@ -62,7 +62,9 @@ class AnswerIndex:
         if self.filter_name != "exact":
             holds = _holds_at_an_end(self._facts, row, questions, question)
             question, row = question[holds], row[holds]
-        return _distinct(question, self._facts.object[row])
+        answer = self._facts.object[row]
+        width = int(answer.max(initial=0)) + 1
+        return AnswerPairs(*np.divmod(np.unique(question * width + answer), width))
 
     def _keys(self, facts: Facts) -> Ids:
         """Return one number for what the filter compares, −1 where no indexed fact has it."""
@@ -132,9 +134,3 @@ def _holds_at_an_end(facts: Facts, row: Ids, questions: Facts, question: Ids) ->
     for step in (questions.start[question], questions.end[question]):
         holds |= (step != UNKNOWN) & (first <= step) & (step <= last)
     return holds
-
-
-def _distinct(question: Ids, answer: Ids) -> AnswerPairs:
-    width = int(answer.max(initial=0)) + 1
-    pairs = np.unique(question * width + answer)
-    return AnswerPairs(pairs // width, pairs % width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,10 +61,10 @@ class Evaluation(Tabular):
         """Return the evaluation of ranks; `questions` are those that `questions_of` makes of the split."""
         values, fact = ranks.realistic, facts_of_questions(graph.facts(split), filter_name)
         low, high = bootstrap(*sum_by_fact(values, fact, ["mrr"]))[0].tolist() if len(fact) else (0.0, 0.0)
-        groups: dict[str, Any] = {
-            name: Metrics.of(values[rows])
-            for name, rows in (by_direction(questions, graph) | by_entities(questions, graph)).items()
-        }
+
+        def metrics(groups: Callable[[Facts, Graph], Mapping[str, Any]]) -> dict[str, Any]:
+            return {name: Metrics.of(values[rows]) for name, rows in groups(questions, graph).items()}
+
         return cls(
             split=split,
             filter=filter_name,
@@ -72,9 +72,10 @@ class Evaluation(Tabular):
             mrr_interval=(low, high),
             optimistic_mrr=Metrics.of(ranks.optimistic).mrr,
             pessimistic_mrr=Metrics.of(ranks.pessimistic).mrr,
-            kinds={name: Metrics.of(values[rows]) for name, rows in by_kind(questions, graph).items()},
-            predicates={name: Metrics.of(values[rows]) for name, rows in by_predicate(questions, graph).items()},
-            **groups,
+            kinds=metrics(by_kind),
+            predicates=metrics(by_predicate),
+            **metrics(by_direction),
+            **metrics(by_entities),
         )
 
     @classmethod

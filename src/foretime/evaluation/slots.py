@@ -38,11 +38,11 @@ def score_slots(model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: Sc
         asked = facts if slot == "object" else inverted(facts, graph)
         return (scorer or model_scorer(model))(asked)
     count = len(graph.predicates) if slot == "predicate" else len(graph.timeline)
-    rows = [
-        _score_one_by_one(model, _fill(batch, slot, count)).view(-1, count)
-        for _, batch in batches(facts, max(1, QUERIES_AT_ONCE // count))
-    ]
-    return torch.cat(rows) if rows else torch.empty(0, count)
+    rows = [torch.empty(0, count)]
+    for _, batch in batches(facts, max(1, QUERIES_AT_ONCE // count)):
+        terms = score_terms(model, _fill(batch, slot, count))
+        rows.append(torch.stack([term.weight * term.scores[:, 0] for term in terms]).sum(0).view(-1, count))
+    return torch.cat(rows)
 
 
 def inverted(facts: Facts, graph: Graph) -> Facts:
@@ -124,9 +124,3 @@ def _fill(facts: Facts, slot: Slot, count: int) -> Facts:
     if slot == "predicate":
         return replace(filled, predicate=candidate)
     return replace(filled, start=candidate, end=candidate)
-
-
-def _score_one_by_one(model: Model, facts: Facts) -> Tensor:
-    """Return the score of each fact as it stands, (facts,)."""
-    terms = score_terms(model, facts)
-    return torch.stack([term.weight * term.scores[:, 0] for term in terms]).sum(0)

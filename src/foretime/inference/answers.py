@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot
-from foretime.tables import FrameLibrary, Table
+from foretime.tables import Table, Tabular
 
 if TYPE_CHECKING:
     from foretime.inference.explanation.explanation import Explanation, ShownReason
@@ -38,10 +38,15 @@ class Question:
     end: Time | None = None
 
     @property
+    def open_slots(self) -> list[Slot]:
+        """The slots that are left open; an answerable question has one."""
+        timed = any(getattr(self, name) is not None for name in TIMES)
+        return [name for name in SLOTS if (not timed if name == "time" else getattr(self, name) is None)]
+
+    @property
     def target(self) -> Slot:
         """The slot that is left open; a question with none, or with several, raises `QuestionError`."""
-        timed = any(getattr(self, name) is not None for name in TIMES)
-        missing = [name for name in SLOTS if (not timed if name == "time" else getattr(self, name) is None)]
+        missing = self.open_slots
         if not missing:
             raise QuestionError("nothing is left open; leave out the slot that you ask for")
         if len(missing) > 1:
@@ -61,9 +66,6 @@ class Question:
 def fact_text(slots: Mapping[str, object]) -> str:
     """Return a fact in brackets, without the slots that it does not have: `(state 0, visits, ?, 2020-05-05)`."""
     return f"({', '.join(str(value) for value in slots.values() if value is not None)})"
-
-
-NO_SOURCE = "this answer does not come from a run; explain one of those that run.predict returns"
 
 
 @dataclass(frozen=True)
@@ -93,17 +95,18 @@ class Answer:
         >>> answers[0].explain().rank
         1
         """
-        if self.source is None:
-            raise QuestionError(NO_SOURCE)
-        predictor, question = self.source
+        predictor, question = self._asked()
         return predictor.explainer.explain_answer(question, self, top)
 
     def reasons(self, count: int = 3) -> list[ShownReason]:
         """Return the first reasons of the answer, with rules that are not counted: less than `explain`, and quicker."""
+        predictor, question = self._asked()
+        return predictor.explainer.reasons(question, self)[:count]
+
+    def _asked(self) -> tuple[Predictor, Question]:
         if self.source is None:
-            raise QuestionError(NO_SOURCE)
-        predictor, question = self.source
-        return predictor.explainer.reasons_for(question, self, count)
+            raise QuestionError("this answer does not come from a run; explain one of those that run.predict returns")
+        return self.source
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values for JSON."""
@@ -112,7 +115,7 @@ class Answer:
 
 
 @dataclass(frozen=True, repr=False)
-class Answers(Sequence[Answer]):
+class Answers(Tabular, Sequence[Answer]):
     """The ranked answers to a question, best first: a sequence of `Answer` that prints as a table.
 
     >>> answers = run.predict(subject="state 0", predicate="visits", time="2020-05-05", top=3)
@@ -140,12 +143,6 @@ class Answers(Sequence[Answer]):
     def __getitem__(self, place: int | slice) -> Answer | Answers:
         return Answers(self.question, self.answers[place]) if isinstance(place, slice) else self.answers[place]
 
-    def __repr__(self) -> str:
-        return self.table().to_text()
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
-
     def table(self) -> Table:
         """Return the answers as a table; the terms of a score that has only one are left out."""
         terms = dict.fromkeys(name for answer in self.answers for name in answer.terms)
@@ -159,13 +156,6 @@ class Answers(Sequence[Answer]):
             for answer in self.answers
         ]
         return Table.of(records, str(self.question), formats)
-
-    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return one row for each answer, as a pandas, Polars or Arrow frame.
-
-        Raises `ForetimeError` if the library is not installed.
-        """
-        return self.table().to_frame(library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question and its answers as plain values for JSON."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import cast
 
 import torch
 
-from foretime.data.facts import Facts, inverse
+from foretime.data.facts import UNKNOWN, Facts
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot, inverted
 from foretime.evidence.counting import count_pair_rule
@@ -32,7 +31,6 @@ from foretime.inference.predictor import Predictor
 from foretime.reranker.features.extractor import FeatureExtractor
 from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 from foretime.reranker.quantising import SHARED_NEIGHBOURS
-from foretime.runs.folder import RunFolder
 
 NO_EVIDENCE = (
     "no reasons: this run was trained without evidence; train with evidence.use=true (--evidence), and rules and "
@@ -54,11 +52,6 @@ class Explainer:
         if self._evidence is not None:
             self._finder = ReasonFinder(self._evidence.index, self._evidence.weights.detach().numpy())
 
-    @classmethod
-    def open(cls, run: RunFolder | Path | str) -> Explainer:
-        """Return the explainer of a run folder."""
-        return Predictor.open(run).explainer
-
     def explain(
         self, *, competitor: str | None = None, slot: Slot = "object", already_known: AlreadyKnown = "mark",
         top: int = 10, **slots: Time | None,
@@ -78,7 +71,7 @@ class Explainer:
 
     def explain_answer(self, question: Question, answer: Answer, top: int = 10) -> Explanation:
         """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
-        reasons = self._reasons(question, answer, top)
+        reasons = self.reasons(question, answer, top)
         place, reranker = self._reranker(question, answer)
         terms = {name: term for name, term in answer.terms.items() if place is None or name != RERANKER}
         if self._evidence is not None:
@@ -106,10 +99,6 @@ class Explainer:
             raise QuestionError(f"{competitor!r} is the answer itself; name another one to compare it with")
         return self.explain_answer(question, other, top)
 
-    def reasons_for(self, question: Question, answer: Answer, count: int) -> list[ShownReason]:
-        """Return the first reasons of an answer of the predictor, with rules that are not counted."""
-        return self._reasons(question, answer, top=0)[:count]
-
     @property
     def note(self) -> str | None:
         """What a reader should know of all explanations of the run."""
@@ -119,16 +108,11 @@ class Explainer:
         """Return a question with one open slot, and what was given for that slot if everything was."""
         if slot not in SLOTS:
             raise QuestionError(f"slot is {slot!r}; it may be {', '.join(SLOTS[:-1])} or {SLOTS[-1]}")
-        times = [getattr(question, name) for name in TIMES]
-        if not any(time is not None for time in times) or None in (
-            question.subject,
-            question.predicate,
-            question.object,
-        ):
+        if question.open_slots:
             return question, None
         if slot == "time" and question.time is None:
             raise QuestionError("only one time can be the answer, not a start and an end; give it as the time")
-        if slot == "time" and times[1:] != [None, None]:
+        if slot == "time" and (question.start, question.end) != (None, None):
             raise QuestionError("give either a time, or a start and an end, not both")
         return replace(question, **{slot: None}), str(getattr(question, slot))
 
@@ -171,7 +155,8 @@ class Explainer:
         paths = shared_neighbour_paths(extractor.spans, extractor.index.reach.past_only, fact)
         return self._wording.shared_neighbours(fact, paths, reported)
 
-    def _reasons(self, question: Question, answer: Answer, top: int) -> list[ShownReason]:
+    def reasons(self, question: Question, answer: Answer, top: int = 0) -> list[ShownReason]:
+        """Return the reasons of an answer of the predictor, with the rules of the first `top` counted."""
         if self._evidence is None:
             return []
         asked = self._ids(question, answer.name)
@@ -184,30 +169,24 @@ class Explainer:
 
     def _ids(self, question: Question, name: str) -> FactIds:
         """Return the ids of a whole fact, as the question for its object that the model scores it by."""
-        slot, graph = question.target, self.predictor.graph
-        fact = replace(question, **{slot: name})
-        steps = [None if (time := getattr(fact, end)) is None else self.predictor.step(time) for end in TIMES]
-        known = {end: step for end, step in zip(TIMES, steps, strict=True) if step is not None}
+        fact = self.predictor.facts_of([replace(question, **{question.target: name})])
+        fact = inverted(fact, self.predictor.graph) if question.target == "subject" else fact
+        subject, predicate, object_, *ends = (int(column[0]) for column in fact.columns())
+        known = {end: step for end, step in zip(TIMES[1:], ends, strict=True) if step != UNKNOWN}
         times = known if len(set(known.values())) == 2 else {"": next(iter(known.values()))}
-        subject, object_ = (graph.entities.id(cast(str, label)) for label in (fact.subject, fact.object))
-        predicate = graph.predicates.id(cast(str, fact.predicate))
-        if slot == "subject":
-            subject, predicate, object_ = object_, inverse(predicate, len(graph.predicates)), subject
         return FactIds(subject, predicate, object_, times, self._finder.reach.past_only)
 
     def _counted(self, asked: FactIds, reason: ShownReason) -> ShownReason:
-        """Return a reason of a pair rule with the rule counted at each distance."""
-        if reason.kind != "pair":
-            return reason
-        body = cast(int, reason.key[1])
+        """Return a reason with its rule, if it is of a pair rule, counted at each distance."""
 
         def counted(part: ReasonPart) -> ReasonPart:
             if part.family != "pair_offset":
                 return part
+            body = cast(int, reason.key[1])
             count = count_pair_rule(self._finder.events, asked.predicate, body, int(part.value))
             return replace(part, support=count.support, body_count=count.body_count)
 
-        return replace(reason, parts=tuple(counted(part) for part in reason.parts))
+        return replace(reason, parts=tuple(map(counted, reason.parts)))
 
 
 def _check_sum(what: str, summands: list[float], wanted: float, name: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor
 from foretime.data.facts import UNKNOWN, Facts, empty_facts
 from foretime.data.graph import Graph
 from foretime.data.splitting import SPLITS
+from foretime.data.vocabulary import Vocabulary
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.ranks import batches
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_slots, score_terms
@@ -108,53 +109,42 @@ class Predictor:
         """Return the step of a time that a question gives; beyond the timeline if the run forecasts."""
         return self.graph.timeline.step(str(time), beyond=self.forecasts)
 
-    def facts_of(self, questions: list[Question], slot: Slot) -> Facts:
-        """Return the questions as ids, 0 in the open column."""
+    def facts_of(self, questions: list[Question], slot: Slot | None = None) -> Facts:
+        """Return the questions as ids, 0 in the column of the open slot; whole facts if none is open."""
         if not questions:
             return empty_facts()
-        entities, predicates = self.graph.entities, self.graph.predicates
-        rows = [
-            (
-                0 if slot == "subject" else entities.id(cast(str, question.subject)),
-                0 if slot == "predicate" else predicates.id(cast(str, question.predicate)),
-                0 if slot == "object" else entities.id(cast(str, question.object)),
-                *((0, 0) if slot == "time" else self._steps(question)),
-            )
-            for question in questions
-        ]
+
+        def ids(question: Question) -> Iterator[int]:
+            for name in SLOTS[:3]:
+                yield 0 if slot == name else self._names(name).id(getattr(question, name))
+            yield from (0, 0) if slot == "time" else self._steps(question)
+
+        rows = map(ids, questions)
         return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))
 
     def _steps(self, question: Question) -> tuple[int, int]:
-        if question.time is not None:
-            if question.start is not None or question.end is not None:
-                raise QuestionError("give either a time, or a start and an end, not both")
-            return self.step(question.time), self.step(question.time)
-        return (
-            UNKNOWN if question.start is None else self.step(question.start),
-            UNKNOWN if question.end is None else self.step(question.end),
-        )
+        if question.time is not None and (question.start is not None or question.end is not None):
+            raise QuestionError("give either a time, or a start and an end, not both")
+        ends = (question.start, question.end) if question.time is None else (question.time, question.time)
+        start, end = (UNKNOWN if end is None else self.step(end) for end in ends)
+        return start, end
 
     @torch.inference_mode()
     def place(self, question: Question, name: str) -> Answer:
         """Return the answer of a name, wherever it stands among all, as `predict` has it with a large `top`."""
         slot = question.target
-        candidate, facts = self._candidate(slot, name), self.facts_of([question], slot)
+        candidate = self.graph.timeline.step(name) if slot == "time" else self._names(slot).id(name)
+        facts = self.facts_of([question], slot)
         found = self._score(slot, facts)
         own, columns = found.scores[0, candidate], torch.tensor([[candidate]])
         if own == -torch.inf:
             raise QuestionError(f"{name!r} is not among the answers")
         better, equal = found.scores[0] > own, found.scores[0, :candidate] == own  # ties stand in the order of ids
-        terms = self._all_terms(slot, facts, columns, found.scores)
-        rank = 1 + int(better.sum()) + int(equal.sum())
-        return self._one_answer(
-            question, (0, candidate), rank, found, {key: float(term) for key, term in terms.items()}
-        )
+        terms = {key: float(term) for key, term in self._terms(slot, facts, columns, found.scores).items()}
+        return self._one_answer(question, (0, candidate), 1 + int(better.sum()) + int(equal.sum()), found, terms)
 
-    def _candidate(self, slot: Slot, name: str) -> int:
-        """Return the id of a name, or the step of a time, that stands for an open slot."""
-        if slot == "time":
-            return self.graph.timeline.step(name)
-        return (self.graph.predicates if slot == "predicate" else self.graph.entities).id(name)
+    def _names(self, slot: Slot) -> Vocabulary:
+        return self.graph.predicates if slot == "predicate" else self.graph.entities
 
     def _score(self, slot: Slot, facts: Facts) -> _Scored:
         scores = score_slots(self.model, self.graph, slot, facts, self.scorer.score)  # (facts, candidates)
@@ -170,7 +160,7 @@ class Predictor:
         # ties stand in the order of ids, so that the first answers are the same however many are asked for
         ordered = shown.sort(dim=1, descending=True, stable=True)
         best, columns = ordered.values[:, :top], ordered.indices[:, :top]
-        terms = self._all_terms(slot, facts, columns, found.scores)
+        terms = self._terms(slot, facts, columns, found.scores)
 
         def answer(row: int, place: int) -> Answer:
             own = {name: float(values[row, place]) for name, values in terms.items()}
@@ -184,23 +174,17 @@ class Predictor:
     def _one_answer(
         self, question: Question, at: tuple[int, int], rank: int, found: _Scored, terms: dict[str, float]
     ) -> Answer:
+        slot, candidate = question.target, at[1]
         known = next((split for split in SPLITS if bool(found.splits[split][at])), None)
         return Answer(
             rank=rank,
-            name=self._label(question.target, at[1]),
+            name=self.graph.timeline.label(candidate) if slot == "time" else self._names(slot).name(candidate),
             score=float(found.scores[at]),
             confidence=None if known in ("train", "valid") else float(found.confidence[at]),
             already_known=known,
             terms=terms,
             source=(self, question),
         )
-
-    def _all_terms(self, slot: Slot, facts: Facts, columns: Tensor, scores: Tensor) -> dict[str, Tensor]:
-        """Return the terms that add up to the scores of the chosen candidates, (facts, chosen)."""
-        terms = self._terms(slot, facts, columns)
-        if self.scorer.reranked is not None and slot in ("subject", "object"):
-            terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
-        return terms
 
     def _known_mask(self, split: str, slot: Slot, facts: Facts, scores: Tensor) -> Tensor:
         """Return which candidates the facts of a split have already, (facts, candidates)."""
@@ -211,24 +195,16 @@ class Predictor:
         mask[torch.from_numpy(row), torch.from_numpy(column)] = True
         return mask
 
-    def _terms(self, slot: Slot, facts: Facts, columns: Tensor) -> dict[str, Tensor]:
-        """Return each weighted term of the score of the chosen candidates, (facts, chosen)."""
+    def _terms(self, slot: Slot, facts: Facts, columns: Tensor, scores: Tensor) -> dict[str, Tensor]:
+        """Return the terms that add up to the scores of the chosen candidates, (facts, chosen)."""
+        open_columns = ("start", "end") if slot == "time" else (slot,)
         filled = facts.take(np.repeat(np.arange(len(facts)), columns.shape[1]))
-        chosen = columns.reshape(-1).numpy()
-        columns_filled = ("start", "end") if slot == "time" else (slot,)
-        filled = replace(filled, **dict.fromkeys(columns_filled, chosen))
-        if slot == "subject":
-            filled = inverted(filled, self.graph)
-        return {
-            term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in score_terms(self.model, filled)
-        }
-
-    def _label(self, slot: Slot, candidate: int) -> str:
-        if slot == "predicate":
-            return self.graph.predicates.name(candidate)
-        if slot == "time":
-            return self.graph.timeline.label(candidate)
-        return self.graph.entities.name(candidate)
+        filled = replace(filled, **dict.fromkeys(open_columns, columns.reshape(-1).numpy()))
+        found = score_terms(self.model, inverted(filled, self.graph) if slot == "subject" else filled)
+        terms = {term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in found}
+        if self.scorer.reranked is not None and slot in ("subject", "object"):
+            terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
+        return terms
 
 
 def _temperatures(run: RunFolder) -> dict[str, float]:

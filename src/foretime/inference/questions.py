@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from foretime.errors import QuestionError
 from foretime.files import write_bytes, write_text
 from foretime.inference.answers import AlreadyKnown, Answers, Question
 from foretime.inference.predictor import Predictor
 
-FIELDS = ("subject", "predicate", "object", "time", "start", "end")
+FIELDS = tuple(slot.name for slot in fields(Question))
 ANSWER_FIELDS = (*FIELDS, "rank", "answer", "confidence", "score", "already_known")
 REASONS = "reasons"
 """The column of reasons, where these are wanted: a list in JSON Lines, in other files a text."""
@@ -25,15 +26,8 @@ _TABS: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotecha
 Row = dict[str, Any]
 
 
-class PlacedQuestion(NamedTuple):
-    """A question and where it stands in its file."""
-
-    place: str
-    question: Question
-
-
-def read_questions(path: Path) -> list[PlacedQuestion]:
-    """Return the questions of a TSV, CSV or JSON Lines file.
+def read_questions(path: Path) -> dict[str, Question]:
+    """Return the questions of a TSV, CSV or JSON Lines file by their places, as in `questions.tsv:2`.
 
     TSV and CSV files have a header of some of the columns subject, predicate, object, time, start, end; the open slot
     is empty or `?`. JSON Lines have an object with some of these keys in each line.
@@ -46,7 +40,7 @@ def read_questions(path: Path) -> list[PlacedQuestion]:
         raise QuestionError(f"{path}: cannot be read as UTF-8 text: {error}") from None
     problems: list[str] = []
     read = _json_rows if path.suffix.lower() in (".jsonl", ".ndjson") else _table_rows
-    questions = [PlacedQuestion(place, _question(row)) for place, row in read(path, text, problems)]
+    questions = {place: _question(row) for place, row in read(path, text, problems)}
     _raise_together(problems)
     if not questions:
         raise QuestionError(f"{path}: no question in the file; write a header and one question in each line")
@@ -66,29 +60,30 @@ def answer_file(
         raise QuestionError(f"{out}: answers are written as {', '.join(WRITERS)}; end the name with one of these")
     questions = read_questions(path)
     _check(predictor, questions)
-    answers = predictor.predict_many([placed.question for placed in questions], top, already_known)
+    answers = predictor.predict_many(list(questions.values()), top, already_known)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        write(out, [row for found in answers for row in _answer_rows(predictor, found, reasons)])
+        rows = [row for found in answers for row in _answer_rows(found, reasons, write is not _write_json_lines)]
+        write(out, (*ANSWER_FIELDS, *([REASONS] if reasons else [])), rows)
     except OSError as error:
         raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
     return len(questions)
 
 
-def _answer_rows(predictor: Predictor, answers: Answers, reasons: int) -> Iterator[Row]:
-    """Yield one flat row for each answer, its question's slots repeated."""
-    asked = {name: getattr(answers.question, name) for name in FIELDS}
+def _answer_rows(answers: Answers, reasons: int, flat: bool) -> Iterator[Row]:
+    """Yield one row for each answer, its question's slots repeated; where it must be flat, its reasons are one text."""
     for answer in answers:
-        own = {name: getattr(answer, name) for name in ("rank", "confidence", "score", "already_known")}
-        row = {name: {**asked, **own, "answer": answer.name}[name] for name in ANSWER_FIELDS}
+        found = vars(answers.question) | vars(answer) | {"answer": answer.name}
+        row = {name: found[name] for name in ANSWER_FIELDS}
         if reasons:
-            row[REASONS] = predictor.explainer.reasons_for(answers.question, answer, reasons)
+            why = answer.reasons(reasons)
+            row[REASONS] = " | ".join(reason.brief for reason in why) if flat else [one.to_dict() for one in why]
         yield row
 
 
-def _check(predictor: Predictor, questions: list[PlacedQuestion]) -> None:
+def _check(predictor: Predictor, questions: dict[str, Question]) -> None:
     problems = []
-    for place, question in questions:
+    for place, question in questions.items():
         try:
             predictor.check(question)
         except QuestionError as error:
@@ -145,18 +140,14 @@ def _json_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str
         except ValueError as error:
             problems.append(f"{path}:{number}: not valid JSON: {error}")
             continue
-        is_object = isinstance(row, dict)
-        fault = (
-            _unknown_column(row) if is_object else f"expected a JSON object with some of the keys {', '.join(FIELDS)}"
-        )
-        if fault:
+        wanted = f"expected a JSON object with some of the keys {', '.join(FIELDS)}"
+        if fault := _unknown_column(row) if isinstance(row, dict) else wanted:
             problems.append(f"{path}:{number}: {fault}")
         else:
             yield f"{path}:{number}", row
 
 
-def _write_table(out: Path, rows: list[Row]) -> None:
-    fields, rows = _flat(rows)
+def _write_table(out: Path, columns: Sequence[str], rows: list[Row]) -> None:
     tabs = out.suffix.lower() == ".tsv"
     if tabs and (broken := [cell for row in rows for cell in row.values() if set(str(cell)) & set("\t\n\r")]):
         raise QuestionError(
@@ -164,39 +155,29 @@ def _write_table(out: Path, rows: list[Row]) -> None:
             "end the name of the file with .csv, .jsonl or .parquet"
         )
     stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, fields, lineterminator="\n", **(_TABS if tabs else {}))
+    writer = csv.DictWriter(stream, columns, lineterminator="\n", **(_TABS if tabs else {}))
     writer.writeheader()
     writer.writerows(rows)
     write_text(out, stream.getvalue())
 
 
-def _write_json_lines(out: Path, rows: list[Row]) -> None:
-    plain = [row | ({REASONS: [reason.to_dict() for reason in row[REASONS]]} if REASONS in row else {}) for row in rows]
-    write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in plain))
+def _write_json_lines(out: Path, columns: Sequence[str], rows: list[Row]) -> None:
+    write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def _write_parquet(out: Path, rows: list[Row]) -> None:
+def _write_parquet(out: Path, columns: Sequence[str], rows: list[Row]) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    fields, rows = _flat(rows)
     numbers = {"rank": pyarrow.int64(), "confidence": pyarrow.float64(), "score": pyarrow.float64()}
     # without a schema, a column without any value would have no type
-    schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in fields])
+    schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in columns])
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema), sink)
     write_bytes(out, sink.getvalue().to_pybytes())
 
 
-def _flat(rows: list[Row]) -> tuple[tuple[str, ...], list[Row]]:
-    """Return the names of the columns, and the rows with their reasons, if there are any, as text."""
-    if not any(REASONS in row for row in rows):
-        return ANSWER_FIELDS, rows
-    text = [row | {REASONS: " | ".join(reason.brief for reason in row[REASONS])} for row in rows]
-    return (*ANSWER_FIELDS, REASONS), text
-
-
-WRITERS: dict[str, Callable[[Path, list[Row]], None]] = {
+WRITERS: dict[str, Callable[[Path, Sequence[str], list[Row]], None]] = {
     ".tsv": _write_table,
     ".csv": _write_table,
     ".jsonl": _write_json_lines,

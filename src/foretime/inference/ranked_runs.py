@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError
 from foretime.evaluation import AnswerIndex, FilterName, questions_of, rank
-from foretime.evaluation.comparison import Comparison, compare_ranks
+from foretime.evaluation.comparison import Comparison, RankedRun, compare_ranks
 from foretime.evaluation.filters import facts_of_questions
-from foretime.evaluation.ranked_questions import RankedRun
+from foretime.inference.run import Run
 from foretime.reranker.folds import fits_on_valid
 from foretime.runs.finish import is_finished
 from foretime.runs.folder import RunFolder
-from foretime.runs.loading import load_scorer
 
 
 def compare(
-    first: Any,
-    second: Any,
+    first: Run | Path | str,
+    second: Run | Path | str,
     *,
     split: str = "valid",
     filter: FilterName | None = None,
@@ -41,24 +39,18 @@ def compare(
     >>> comparison = ft.compare("runs/tntcomplex", "runs/lcge")                # doctest: +SKIP
     >>> comparison.metrics["mrr"].difference_interval, comparison.p_value      # doctest: +SKIP
     """
-    one, other = (RunFolder.open(getattr(run, "path", run)) for run in (first, second))
+    one, other = (run if isinstance(run, Run) else Run(run) for run in (first, second))
     _check_same_questions(one, other, filter)
     return compare_ranks(rank_run(one, split, filter), rank_run(other, split, filter), top, resamples, flips, seed)
 
 
-def rank_run(run: RunFolder | Path | str, split: str, filter_name: FilterName | None = None) -> RankedRun:
+def rank_run(run: Run, split: str, filter_name: FilterName | None = None) -> RankedRun:
     """Return the realistic ranks that the best weights of a run give, under its own filter or the given one."""
-    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
-    config, graph = folder.config(), folder.graph()
-    facts, chosen = graph.facts(split), filter_name or config.training.filter
-    if len(facts) == 0:
-        raise DataError(f"{folder.path}: its graph has no {split} facts; choose another split")
-    scorer = load_scorer(folder, config, graph)
+    graph, facts, chosen = run.graph, run.facts(split), filter_name or run.config.training.filter
     questions = questions_of(facts, len(graph.predicates), chosen)
-    ranks = rank(scorer.score, questions, AnswerIndex.of(graph, chosen)).realistic
-    notes = tuple(f"{folder.path}: {note}" for note in notes_on(folder, config, graph, split))
-    fact = facts_of_questions(facts, chosen)
-    return RankedRun(str(folder.path), graph, split, chosen, questions, fact, ranks, notes)
+    ranks = rank(run.predictor.scorer.score, questions, AnswerIndex.of(graph, chosen)).realistic
+    notes = tuple(f"{run.path}: {note}" for note in notes_on(RunFolder(run.path), run.config, graph, split))
+    return RankedRun(str(run.path), graph, split, chosen, questions, facts_of_questions(facts, chosen), ranks, notes)
 
 
 def notes_on(run: RunFolder, config: Config, graph: Graph, split: str) -> list[str]:
@@ -79,17 +71,16 @@ def notes_on(run: RunFolder, config: Config, graph: Graph, split: str) -> list[s
     return notes
 
 
-def _check_same_questions(first: RunFolder, second: RunFolder, filter_name: FilterName | None) -> None:
+def _check_same_questions(first: Run, second: Run, filter_name: FilterName | None) -> None:
     """Raise an error if two runs have not learned the same graph, or would be ranked under different filters."""
-    graphs = [run.graph() for run in (first, second)]
-    prints = [graph.fingerprint() for graph in graphs]
+    prints = [run.graph.fingerprint() for run in (first, second)]
     if prints[0] != prints[1]:
         raise DataError(
-            f"the runs have different graphs and cannot be compared: {first.path} has {graphs[0].name} (fingerprint "
-            f"{prints[0][:12]}), {second.path} has {graphs[1].name} (fingerprint {prints[1][:12]}); "
+            f"the runs have different graphs and cannot be compared: {first.path} has {first.graph.name} (fingerprint "
+            f"{prints[0][:12]}), {second.path} has {second.graph.name} (fingerprint {prints[1][:12]}); "
             "train both on the same graph"
         )
-    filters = [run.config().training.filter for run in (first, second)]
+    filters = [run.config.training.filter for run in (first, second)]
     if filter_name is None and filters[0] != filters[1]:
         raise ConfigError(
             f"the runs have different filters: {first.path} has {filters[0]}, {second.path} has {filters[1]}; "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from foretime.config import Config, read_config
+from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table
@@ -62,6 +63,13 @@ class Run:
     def rules(self) -> Rules | None:
         """The rules that guide the model or that its evidence follows; None if there are none."""
         return self._folder.rules(self.graph)
+
+    def facts(self, split: str) -> Facts:
+        """Return the facts of a split of the graph; raises `DataError` if there are none."""
+        found = self.graph.facts(split)
+        if len(found) == 0:
+            raise DataError(f"{self.path}: its graph has no {split} facts; choose another split")
+        return found
 
     @cached_property
     def predictor(self) -> Predictor:
@@ -207,11 +215,9 @@ class Run:
 
         >>> evaluation = run.evaluate("valid")
         """
-        if len(self.graph.facts(split)) == 0:
-            raise DataError(f"{self.path}: its graph has no {split} facts; choose another split")
-        predictor = self.predictor
-        chosen = filter or self.config.training.filter
-        return evaluate_split(predictor.scorer, predictor.graph, split, chosen, predictor.temperatures)
+        self.facts(split)
+        chosen, predictor = filter or self.config.training.filter, self.predictor
+        return evaluate_split(predictor.scorer, self.graph, split, chosen, predictor.temperatures)
 
     def __repr__(self) -> str:
         try:

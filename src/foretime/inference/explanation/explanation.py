@@ -11,13 +11,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from foretime.errors import QuestionError
+from foretime.evidence.families import FAMILIES
 from foretime.inference.explanation.events import DatedEvent, SharedNeighbours
 from foretime.inference.explanation.rounding import units_of, written
 from foretime.reranker.features.words import BASE_MODEL, in_words, is_of_base_model, value_in_words
 
 EVIDENCE = "evidence"
 """The term of the score that reasons add up to."""
-IN_TWOS = ("affinity", "path")
+IN_TWOS = tuple(family.name for family in FAMILIES if family.in_twos)
 """The kinds of reasons whose events come in twos: from the subject to a neighbour, and from there to the answer."""
 
 
@@ -88,12 +89,8 @@ class ShownReason:
     def to_dict(self) -> dict[str, Any]:
         """Return the reason as plain values for JSON."""
         return {
-            "kind": self.kind,
-            "sentence": self.sentence,
-            "contribution": self.contribution,
-            "rule": self.rule,
+            **{name: getattr(self, name) for name in ("kind", "sentence", "contribution", "rule", "groundings")},
             "parts": [part.to_dict() for part in self.parts],
-            "groundings": self.groundings,
             "events": [event._asdict() for event in self.events],
         }
 
@@ -170,6 +167,9 @@ class RerankerScore:
         }
 
 
+_PLAIN = ("question", "slot", "answer", "rank", "confidence", "already_known", "score", "terms", "note")
+
+
 @dataclass(frozen=True)
 class Explanation:
     """Why an answer has the score that it has; prints as text, and in a notebook as HTML.
@@ -229,17 +229,9 @@ class Explanation:
         """Return the explanation as plain values for JSON, with the first `top` reasons and the sum of the others."""
         top = self.top if top is None else top
         shown: dict[str, Any] = {
-            "question": self.question,
-            "slot": self.slot,
-            "answer": self.answer,
-            "rank": self.rank,
-            "confidence": self.confidence,
-            "already_known": self.already_known,
-            "score": self.score,
-            "terms": self.terms,
+            **{name: getattr(self, name) for name in _PLAIN},
             "reasons": [reason.to_dict() for reason in self.reasons[:top]],
             "other_reasons": _others("contribution", [reason.contribution for reason in self.reasons], top),
-            "note": self.note,
             "base_model": None if self.base_place is None else {"score": self.base_score, **self.base_place._asdict()},
             "reranker": None if self.reranker is None else self.reranker.to_dict(top),
         }
@@ -298,23 +290,12 @@ class AnswerComparison:
 
     def __init__(self, answer: Explanation, competitor: Explanation) -> None:
         self.answer, self.competitor = answer, competitor
+        self.reranked = answer.reranker is not None and competitor.reranker is not None
         self.terms = _differences(answer.terms, competitor.terms)
         titles = {reason.key: reason.title for side in (competitor, answer) for reason in side.reasons}
         own, theirs = ({reason.key: reason.contribution for reason in side.reasons} for side in (answer, competitor))
         self.reasons = _by_size(_differences(own, theirs, titles))
         self.reranker = _by_size(_reranker_differences(answer, competitor)) if self.reranked else []
-
-    @property
-    def reranked(self) -> bool:
-        """Whether the re-ranker has scored both."""
-        return self.answer.reranker is not None and self.competitor.reranker is not None
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The scores that are compared."""
-        if self.reranked:
-            return self.answer.score, self.competitor.score
-        return self.answer.base_score, self.competitor.base_score
 
     @property
     def difference(self) -> float:
@@ -341,10 +322,8 @@ def _differences(
     own: Mapping[Any, float], theirs: Mapping[Any, float], names: Mapping[Any, str] | None = None
 ) -> list[ContributionDifference]:
     """Return the differences of two sums by the keys of their summands."""
-    keys = dict.fromkeys([*own, *theirs])
-    return [
-        ContributionDifference((names or {}).get(key, key), own.get(key, 0.0), theirs.get(key, 0.0)) for key in keys
-    ]
+    named = {key: key for key in [*own, *theirs]} | dict(names or {})
+    return [ContributionDifference(name, own.get(key, 0.0), theirs.get(key, 0.0)) for key, name in named.items()]
 
 
 def _reranker_differences(answer: Explanation, competitor: Explanation) -> list[ContributionDifference]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import zip_longest
 from typing import NamedTuple
 
 from foretime.data.facts import UNKNOWN
 from foretime.data.graph import Graph
 from foretime.evidence.buckets import affinity_words, count_words, offset_words
+from foretime.evidence.families import GROUPS
 from foretime.evidence.reasons import Event, Reason
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent, Mark, SharedNeighbours
 from foretime.inference.explanation.explanation import IN_TWOS, ReasonPart, ShownReason
 from foretime.reranker.features.shared_neighbours import SharedNeighbourPath, SpanFact, steps_apart
-from foretime.rules.rule import STATIC, Atom, Rule, RuleIds, named_rule
+from foretime.rules.rule import STATIC, Atom, Rule, RuleIds, Shape, named_rule
 
 _NAMED = 3
 """How many common neighbours a sentence names."""
@@ -40,13 +41,6 @@ class Wording:
         self._predicates, self._name, self._label = graph.predicates, graph.entities.name, graph.timeline.label
         # where steps are left out or of several lengths, a step is not a day
         self._unit = graph.timeline.unit if graph.timeline.regular else "step"
-        self._sentences: dict[str, Callable[[FactIds, list[Reason]], tuple[str, str, str]]] = {
-            "pair": self._pair,
-            "object": self._object,
-            "active": self._active,
-            "affinity": self._affinity,
-            "path": self._path,
-        }
 
     def show(self, asked: FactIds, reasons: Iterable[Reason]) -> list[ShownReason]:
         """Return the reasons with those of one rule body merged, the largest contribution first."""
@@ -59,7 +53,7 @@ class Wording:
 
     def _show(self, asked: FactIds, key: tuple[str | int, ...], group: list[Reason]) -> ShownReason:
         kind = group[0].kind
-        title, statement, example = self._sentences[kind](asked, group)
+        title, statement, example = getattr(self, f"_{kind}")(asked, group)  # each family has its own sentence
         rule = self._rule(asked, kind, group[0].body)
         parts = tuple(self._part(asked, reason, rule) for reason in group)
         dated = [part for part in parts if part.statement is not None]
@@ -76,30 +70,29 @@ class Wording:
         )
 
     def _part(self, asked: FactIds, reason: Reason, rule: Rule | None) -> ReasonPart:
-        statement = None
-        if rule is not None and reason.family in ("pair_offset", "object_offset"):
-            statement = _dated(rule, int(reason.value)).statement
-        says, (shared, predicate, own) = self._says(asked, reason), reason.weights
-        return ReasonPart(
-            reason.family, reason.value, says, reason.end, reason.share, shared, predicate, own, statement
-        )
+        dated = rule is not None and GROUPS[reason.family].kind == "offset"
+        statement = _dated(rule, int(reason.value)).statement if rule is not None and dated else None
+        says = self._says(asked, reason)
+        return ReasonPart(reason.family, reason.value, says, reason.end, reason.share, *reason.weights, statement)
 
     def _says(self, asked: FactIds, reason: Reason, bucket: bool = True) -> str:
         """Return what one feature says, with its bucket if that is wanted."""
-        if reason.family == "affinity":
+        kind = GROUPS[reason.family].kind
+        if kind == "affinity":
             return affinity_words(reason.value, bucket)
-        if reason.family == "active_count":
-            return f"{count_words(int(reason.value), bucket)} the same {self._unit}"
-        if reason.family.endswith("count"):
-            return f"{count_words(int(reason.value), bucket)} {'so far' if asked.past_only else 'in all'}"
+        if kind in ("now", "total"):
+            among = f"the same {self._unit}" if kind == "now" else "so far" if asked.past_only else "in all"
+            return f"{count_words(int(reason.value), bucket)} {among}"
         when = offset_words(int(reason.value), self._unit, bucket)
-        return f"the farther event {when}" if reason.family == "path" else when
+        return f"the farther event {when}" if kind == "farther" else when
 
     def _when(self, asked: FactIds, group: list[Reason]) -> str:
         """Return what all features of a reason say: `the same day, 3 days after, 37 times in all`."""
         words = []
         for end in dict.fromkeys(reason.end for reason in group):
-            ordered = sorted((r for r in group if r.end == end), key=lambda r: r.family.endswith("count"))
+            ordered = sorted(
+                (r for r in group if r.end == end), key=lambda r: GROUPS[r.family].kind in ("now", "total")
+            )
             said = ", ".join(self._says(asked, reason, bucket=False) for reason in ordered)
             words.append(f"at the {end} {said}" if end else said)
         return "; ".join(words)
@@ -203,11 +196,8 @@ class Wording:
             inverse, name = self._is_inverse(asked.predicate), self._predicate(asked.predicate)
             head, atom = (Atom(name, *(("y", who) if inverse else (who, "y"))) for who in ("x", "z"))
             return Rule(head, (atom,))
-        if kind in ("pair", "path"):
-            return named_rule(
-                RuleIds(STATIC, "pair" if kind == "pair" else "path", asked.predicate, body), self._predicates
-            )
-        return None
+        shape: Shape = "path" if kind == "path" else "pair"
+        return named_rule(RuleIds(STATIC, shape, asked.predicate, body), self._predicates) if body else None
 
 
 def _mark(times: tuple[int, ...], asked: tuple[int, ...]) -> Mark:
