@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from foretime.config import Config, config_text, override, parse_settings, read_config
+from foretime.cli.options import parse_settings
+from foretime.config import Config, config_text, override, read_config
 from foretime.errors import ConfigError
 from foretime.models import MODELS, Sizes, build_model, model_options
 from foretime.training.objective import check_penalties, penalty_names

@@ -28,6 +28,7 @@ RENAMED: Final = {
     "training.ends": "training.boundary_relations",
     "training.ends=alike": "training.boundary_relations=shared",
     "training.ends=apart": "training.boundary_relations=separate",
+    "data.split=chronological": "data.split=time",
 }
 """Sections, keys and values of earlier versions, and what they are called now."""
 
@@ -309,6 +310,8 @@ def with_new_names(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
             target[new_key] = new_value
             if new_key != key:
                 notes.append(f"{section}.{key} is now called {new_section}.{new_key}")
+            elif new_value != value:
+                notes.append(f"{section}.{key} = {value!r} is now called {new_value!r}")
     return renamed, notes
 
 
@@ -339,20 +342,6 @@ def override(config: Config, settings: dict[str, Any], place: str = "") -> Confi
             raise ConfigError(f"{place}unknown section {section!r}{suggestion(section, Config.model_fields)}")
         values.setdefault(section, {})[name] = value
     return check_section(Config, values, place)
-
-
-def parse_settings(settings: list[str]) -> dict[str, Any]:
-    """Return `section.key=value` texts as a dict; values are read as TOML, and as plain text where that fails."""
-    parsed: dict[str, Any] = {}
-    for text in settings:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise ConfigError(f"{text!r} is not a setting; write section.key=value, as in training.epochs=20")
-        try:
-            parsed[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            parsed[key.strip()] = value.strip()
-    return parsed
 
 
 def _explain(section: type[Section], problem: Any, place: str, prefix: str) -> str:

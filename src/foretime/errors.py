@@ -20,7 +20,7 @@ from collections.abc import Iterable
 
 
 class ForetimeError(Exception):
-    """Anything that a user can cause and mend."""
+    """Anything that a user can cause and fix."""
 
 
 class DataError(ForetimeError):

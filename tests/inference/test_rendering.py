@@ -198,7 +198,7 @@ def test_the_score_of_a_reranker_is_its_base_and_its_features():
         "base score 3.750 = event 2.000 + evidence 1.750; place 3 on the shortlist of the best 100",
         "",
         "the re-ranker, -0.800, which orders the answers:",
-        "  +0.100 base",
+        "  +0.100 expected value",
         f"  -1.200 {FEATURES[0].words} = 1",
         f"  +0.300 {FEATURES[1].words} = about 12",
         "  +0.000 1 other feature",

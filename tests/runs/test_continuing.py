@@ -11,7 +11,7 @@ from foretime.config import Config, override
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.runs.folder import RunFolder
-from foretime.runs.life import continue_run, create_run, resume, train
+from foretime.runs.life import create_run, plan_epochs, resume, train
 from foretime.training.checkpoint import read_progress
 from interruptions import StopAfter, bytes_of
 
@@ -26,7 +26,7 @@ def test_a_finished_run_continues_to_the_weights_of_one_that_was_planned_longer(
 ):
     whole = train(small_graph, planned(small_config, 6, **changes), tmp_path / "whole")
     short = train(small_graph, planned(small_config, 4, **changes), tmp_path / "short")
-    resume(continue_run(short.path, 6).path)
+    resume(plan_epochs(short.path, 6).path)
     assert bytes_of(short.path) == bytes_of(whole.path)
     assert [line["epoch"] for line in short.trace()] == [1, 2, 3, 4, 5, 6]
     assert short.config() == whole.config()
@@ -43,7 +43,7 @@ def test_the_report_says_that_test_was_ranked_before(small_graph: Graph, small_c
     assert (run.report()["test_note"], run.report()["tested_before"]) == (note, [2])
     assert note in " ".join(found.output.split())
     assert run.earlier_report_file(2).exists()
-    resume(continue_run(run.path, 6).path, with_test=False)
+    resume(plan_epochs(run.path, 6).path, with_test=False)
     assert run.report()["test_note"] == (
         "test was ranked after 2 and 4 epochs, before this run was given more, and not since"
     )
@@ -51,7 +51,7 @@ def test_the_report_says_that_test_was_ranked_before(small_graph: Graph, small_c
 
 def test_a_run_that_never_ranked_test_has_nothing_to_report(small_graph: Graph, small_config: Config, tmp_path: Path):
     run = train(small_graph, planned(small_config, 2), tmp_path / "run", with_test=False)
-    resume(continue_run(run.path, 4).path)
+    resume(plan_epochs(run.path, 4).path)
     assert run.report()["test_note"] == "test was ranked once, by this final configuration"
 
 
@@ -61,7 +61,7 @@ def test_an_unfinished_run_may_be_planned_shorter_too(small_graph: Graph, small_
     with pytest.raises(Interrupted):
         resume(run.path, StopAfter(30))
     assert 1 < read_progress(run.last_file).epoch <= 4
-    resume(continue_run(run.path, 4).path)
+    resume(plan_epochs(run.path, 4).path)
     assert bytes_of(run.path) == bytes_of(whole.path)
 
 
@@ -72,18 +72,18 @@ def test_what_is_interrupted_halfway_harms_nothing_and_is_done_by_the_same_call(
     whole = train(small_graph, planned(small_config, 4), tmp_path / "whole")
     run = train(small_graph, planned(small_config, 2), tmp_path / "run")
     report = run.report()
-    original = continue_run.__globals__[place]
+    original = plan_epochs.__globals__[place]
 
     def then_fail(*arguments: object) -> None:
         original(*arguments)
         raise OSError("no power")
 
     with monkeypatch.context() as patch:
-        patch.setitem(continue_run.__globals__, place, then_fail)
+        patch.setitem(plan_epochs.__globals__, place, then_fail)
         with pytest.raises(OSError, match="no power"):
-            continue_run(run.path, 4)
+            plan_epochs(run.path, 4)
     assert resume(run.path).report() == report  # nothing is trained, let alone without an end
-    resume(continue_run(run.path, 4).path)
+    resume(plan_epochs(run.path, 4).path)
     assert bytes_of(run.path) == bytes_of(whole.path)
 
 
@@ -91,13 +91,13 @@ def test_what_cannot_be_given_more_epochs_says_why(small_graph: Graph, small_con
     run = train(small_graph, planned(small_config, 2), tmp_path / "run")
     for epochs in (1, 2):
         with pytest.raises(ConfigError, match=r"run: 2 epochs are trained already; name more than that"):
-            continue_run(run.path, epochs)
+            plan_epochs(run.path, epochs)
     tired = train(small_graph, planned(small_config, 50, **{"training.patience": 1}), tmp_path / "tired")
     assert tired.report()["epochs"] < 50
     with pytest.raises(RunError, match=r"tired: it stopped after epoch \d+ because .* larger training\.patience"):
-        continue_run(tired.path, 60)
+        plan_epochs(tired.path, 60)
     with pytest.raises(RunError, match="no such run folder"):
-        continue_run(tmp_path / "nothing", 5)
+        plan_epochs(tmp_path / "nothing", 5)
 
 
 def test_a_run_with_a_re_ranker_is_refused_and_left_alone(small_graph: Graph, small_config: Config, tmp_path: Path):
@@ -105,7 +105,7 @@ def test_a_run_with_a_re_ranker_is_refused_and_left_alone(small_graph: Graph, sm
     run = create_run(small_graph, planned(small_config, 2, **settings), tmp_path / "run")
     before = run.config()
     with pytest.raises(ConfigError, match=r"its re-ranker is fitted .* train a new run for more epochs"):
-        continue_run(run.path, 4)
+        plan_epochs(run.path, 4)
     assert run.config() == before
 
 

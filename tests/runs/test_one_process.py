@@ -18,7 +18,7 @@ from foretime.errors import RunError
 from foretime.inference.predictor import Predictor
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import Job
-from foretime.runs.life import continue_run, create_run, resume
+from foretime.runs.life import create_run, plan_epochs, resume
 from foretime.runs.parallel import Worker
 from interruptions import StopAfter
 
@@ -35,14 +35,14 @@ def test_a_second_process_is_refused_while_one_trains(small_graph: Graph, small_
         with pytest.raises(RunError, match=f"^{run.path}{HELD}"):
             resume(run.path, StopAfter(5))
         with pytest.raises(RunError, match=HELD):
-            continue_run(run.path, 5)
+            plan_epochs(run.path, 5)
         assert Predictor.open(run).temperatures["time"] == 1.0
     finally:
         process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=300) == 130
     epochs = [line["epoch"] for line in run.trace()]
     assert epochs == list(range(1, len(epochs) + 1))
-    continue_run(run.path, len(epochs) + 1)  # nobody holds it any more
+    plan_epochs(run.path, len(epochs) + 1)  # nobody holds it any more
     assert resume(run.path).report()["epochs"] == len(epochs) + 1
 
 

@@ -21,7 +21,7 @@ from foretime.inference.questions import answer_file
 from foretime.rules.table import Rules
 from foretime.runs.evaluation import evaluate_split
 from foretime.runs.folder import RunFolder
-from foretime.runs.life import continue_run, create_run
+from foretime.runs.life import create_run, plan_epochs
 from foretime.runs.life import resume as _resume
 from foretime.runs.presets import DEFAULT_PRESET, PRESETS, PresetName, preset_config
 from foretime.tables import Table
@@ -337,7 +337,7 @@ def resume(
     path = folder.path if isinstance(folder, Run) else folder
     RunFolder.open(path)  # TensorBoard would make a folder that is not there
     if epochs is not None:
-        continue_run(path, epochs)
+        plan_epochs(path, epochs)
     heard = Callbacks([callback or Callback(), *([TensorBoard(Path(path))] if tensorboard else [])])
     return Run(_resume(path, heard, test, jobs))
 

@@ -33,7 +33,7 @@ class RerankedModel:
     reranker: Reranker
     extractor: FeatureExtractor
     known: AnswerIndex
-    """What the base model has trained on: known answers do not take the place of others on the shortlist."""
+    """The answers that train has: they do not take the place of others on the shortlist."""
 
     def score(self, questions: Facts) -> Tensor:
         """Return the scores of all entities, (questions, entities).

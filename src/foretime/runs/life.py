@@ -76,7 +76,7 @@ def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs:
         raise
 
 
-def continue_run(folder: Path | str, epochs: int) -> RunFolder:
+def plan_epochs(folder: Path | str, epochs: int) -> RunFolder:
     """Plan a run with more epochs than it has trained, or with other ones if it is unfinished; `resume` trains them.
 
     The earlier report is kept, so that the new one says if test has been ranked before. Interrupted anywhere, the same

@@ -12,7 +12,7 @@ from foretime.experiments.bench.lists import BenchList, PlannedRun
 from foretime.experiments.bench.process import is_held
 from foretime.runs.fingerprint import config_hash
 from foretime.runs.folder import RunFolder
-from foretime.runs.life import continue_run
+from foretime.runs.life import plan_epochs
 
 
 def fingerprint_in(run: RunFolder) -> str | None:
@@ -51,7 +51,7 @@ def begin_with_shorter(bench: BenchList, planned: PlannedRun) -> None:
         try:
             with run.held():
                 shutil.copytree(run.path, copy)
-            continue_run(copy, planned.config.training.epochs)
+            plan_epochs(copy, planned.config.training.epochs)
         except ForetimeError:  # out of patience, with a re-ranker, or being trained
             shutil.rmtree(copy, ignore_errors=True)
             continue

@@ -328,12 +328,12 @@ def _differences(
 
 def _reranker_differences(answer: Explanation, competitor: Explanation) -> list[ContributionDifference]:
     own, theirs = (
-        {"base": side.reranker.base} | {one.words: one.contribution for one in side.reranker.summary()}
+        {"expected value": side.reranker.base} | {one.words: one.contribution for one in side.reranker.summary()}
         for side in (answer, competitor)
         if side.reranker is not None
     )
     found = _differences(own, theirs)
-    return found if own["base"] != theirs["base"] else found[1:]
+    return found if own["expected value"] != theirs["expected value"] else found[1:]
 
 
 def _total(differences: Iterable[ContributionDifference]) -> float:

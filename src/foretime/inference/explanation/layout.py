@@ -136,7 +136,7 @@ def _reranker(reranker: RerankerScore, top: int | None) -> LayoutSection:
     units, others = _shown([one.contribution for one in found], total - base, top, "feature")
     items = [LayoutItem(f"{one.words} = {one.value_words}", unit) for one, unit in zip(found, units, strict=False)]
     heading = f"the re-ranker, {written(total)}, which orders the answers"
-    return LayoutSection(heading, total, [LayoutItem("base", base), *items, *others])
+    return LayoutSection(heading, total, [LayoutItem("expected value", base), *items, *others])
 
 
 def _shared_neighbours(shared: SharedNeighbours, top: int | None) -> LayoutSection:

@@ -126,7 +126,7 @@ function features({ base, contributions, other_contributions: others }) {
       h(
         "tbody",
         {},
-        h("tr", {}, h("td", {}, "base"), h("td", { class: "figure" }, number(base, true))),
+        h("tr", {}, h("td", {}, "expected value"), h("td", { class: "figure" }, number(base, true))),
         rows,
         others.count > 0 &&
           h(
