@@ -149,7 +149,11 @@ CONFIGS: dict[str, tuple[str, dict[str, Any], str]] = {
         {},
         "unknown key model.commonsense_rank",
     ),
-    "a setting without a section": ("", {"epochs": 3}, "train: 'epochs' is not a setting; write section.key=value"),
+    "a setting without a section": (
+        "",
+        {"epochs": 3},
+        "'epochs' is not a setting; write section.key=value, as in training.epochs=20",
+    ),
     "a penalty of another model": ("[penalties]\nn3 = 0.1", {}, "unknown key penalties.n3; "),
     "a penalty without a weight": (
         "[penalties]\nevent_n3 = 0.1",
