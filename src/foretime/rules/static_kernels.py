@@ -1,7 +1,7 @@
 """Counting static rules: loops over sorted arrays, compiled by numba.
 
 `pair` is where the predicates of each ordered pair begin, `node` where the pairs of each entity begin, as in
-`StaticIndex`. A body of two atoms is the number q1 · (2·predicates) + q2; the counts of a body's heads lie side by
+`EventIndex`. A body of two atoms is the number q1 · (2·predicates) + q2; the counts of a body's heads lie side by
 side, because they are raised together.
 """
 
