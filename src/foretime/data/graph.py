@@ -20,7 +20,7 @@ from foretime.data.assembling import assemble, choose_parts, divide, join_tables
 from foretime.data.facts import UNKNOWN, Facts, concatenate
 from foretime.data.formats import format_of, read_table
 from foretime.data.problems import Problems
-from foretime.data.sources import ID_FILES, find_source, read_id_names, split_file_names
+from foretime.data.sources import ID_FILES, find_source, read_id_names, split_files
 from foretime.data.splitting import SPLITS, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
@@ -280,8 +280,8 @@ def split_file(
     table = read_table(file, file.name, config, problems)
     parts = choose_parts(join_tables([table], {}, config, problems), [len(table)], config)
     out.mkdir(parents=True, exist_ok=True)
-    if present := split_file_names(out):
-        raise DataError(f"{out}: has {', '.join(sorted(present))} already; name a new folder")
+    if present := sorted(path.name for path in split_files(out).values()):
+        raise DataError(f"{out}: has {', '.join(present)} already; name a new folder")
     paths = format_of(file).split(file, config, parts, out)
     for name in ID_FILES:
         if (beside := file.parent / name).is_file() and not (out / name).exists():

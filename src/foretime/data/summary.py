@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -65,7 +65,24 @@ class Summary:
 
     def warnings(self) -> list[str]:
         """Return what may be wrong with the data, one sentence each."""
-        return list(_warnings(self))
+        exact = self.granularity == INTEGER
+        how = "" if exact else f" (times compared by the {self.granularity.partition(':')[0].removesuffix('s')})"
+        faults = {
+            f"repeated{how}": self.duplicates,
+            f"in an earlier split too{how}: answers that training or selection has seen": self.leaked,
+            "about an entity that train never shows: it can only be guessed": self.unseen_entity,
+            "with a predicate that train never shows: it can only be guessed": self.unseen_predicate,
+        }
+        found = []
+        for split in SPLITS:
+            found += [f"{split}: {_facts(counts[split])} {text}" for text, counts in faults.items() if counts[split]]
+            found += [] if self.facts[split] else [f"{split}: no facts"]
+        if self.reversed_intervals:
+            found.append(f"{_facts(self.reversed_intervals)} starting after the end; kept as written")
+        if names := self.untrimmed_names:
+            some, many = ", ".join(repr(name) for name in names[:3]), "s" if len(names) > 1 else ""
+            found.append(f"{len(names)} name{many} with white space at an end, kept as written: {some}")
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, warnings included, as JSON can hold it."""
@@ -183,27 +200,6 @@ def _codes(values: Ids) -> Ids:
     """Return a number for each value, counted from 0; by hashing, which is much faster than `np.unique`."""
     codes: Ids = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
     return codes
-
-
-def _warnings(summary: Summary) -> Iterator[str]:
-    exact = summary.granularity == INTEGER
-    how = "" if exact else f" (times compared by the {summary.granularity.partition(':')[0].removesuffix('s')})"
-    for split in SPLITS:
-        if count := summary.duplicates[split]:
-            yield f"{split}: {_facts(count)} repeated{how}"
-        if count := summary.leaked[split]:
-            yield f"{split}: {_facts(count)} in an earlier split too{how}: answers that training or selection has seen"
-        if count := summary.unseen_entity[split]:
-            yield f"{split}: {_facts(count)} about an entity that train never shows: it can only be guessed"
-        if count := summary.unseen_predicate[split]:
-            yield f"{split}: {_facts(count)} with a predicate that train never shows: it can only be guessed"
-        if not summary.facts[split]:
-            yield f"{split}: no facts"
-    if summary.reversed_intervals:
-        yield f"{_facts(summary.reversed_intervals)} starting after the end; kept as written"
-    if names := summary.untrimmed_names:
-        some = ", ".join(repr(name) for name in names[:3])
-        yield f"{len(names)} name{'s' if len(names) > 1 else ''} with white space at an end, kept as written: {some}"
 
 
 def _facts(count: int) -> str:
