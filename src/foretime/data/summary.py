@@ -132,6 +132,8 @@ def summarise(graph: Graph) -> Summary:
     entities = int(max(train.subject.max(initial=-1), train.object.max(initial=-1))) + 1
     predicates = int(train.predicate.max(initial=-1)) + 1
     duplicates, leaked = _repeated(graph)
+    busy = np.bincount(every.events().time, minlength=len(timeline))
+    uses = np.bincount(every.predicate, minlength=len(graph.predicates))
 
     def by_split(count: Callable[[Facts], NDArray[np.bool_]]) -> dict[str, int]:
         return {split: int(count(graph.facts(split)).sum()) for split in SPLITS}
@@ -147,7 +149,7 @@ def summarise(graph: Graph) -> Summary:
         steps=len(timeline),
         first_time=timeline.label(0),
         last_time=timeline.label(len(timeline) - 1),
-        events_per_step=_events_per_step(every, len(timeline)),
+        events_per_step={"min": int(busy.min()), "median": float(np.median(busy)), "max": int(busy.max())},
         intervals=int((every.start != every.end).sum()),
         without_start=int((every.start == UNKNOWN).sum()),
         without_end=int((every.end == UNKNOWN).sum()),
@@ -158,24 +160,18 @@ def summarise(graph: Graph) -> Summary:
         unseen_entity=by_split(lambda facts: np.maximum(facts.subject, facts.object) >= entities),
         unseen_predicate=by_split(lambda facts: facts.predicate >= predicates),
         untrimmed_names=[name for name in (*graph.entities.names, *graph.predicates.names) if name != name.strip()],
-        frequent_predicates=_frequent_predicates(graph, every),
+        frequent_predicates={
+            graph.predicates.name(i): int(uses[i]) for i in np.argsort(-uses, kind="stable")[:FREQUENT]
+        },
     )
-
-
-def _events_per_step(facts: Facts, steps: int) -> dict[str, float]:
-    counts = np.bincount(facts.events().time, minlength=steps)
-    return {"min": int(counts.min()), "median": float(np.median(counts)), "max": int(counts.max())}
-
-
-def _frequent_predicates(graph: Graph, facts: Facts) -> dict[str, int]:
-    counts = np.bincount(facts.predicate, minlength=len(graph.predicates))
-    ranked = np.argsort(-counts, kind="stable")[:FREQUENT]
-    return {graph.predicates.name(int(i)): int(counts[i]) for i in ranked}
 
 
 def _repeated(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
     """Return for each split the facts that stand in it already, and those that stand in an earlier split."""
-    codes = _fact_codes(graph)
+    facts, steps = graph.facts(), len(graph.timeline) + 1
+    pairs = facts.subject * len(graph.entities) + facts.object
+    times = (facts.predicate * steps + facts.start + 1) * steps + facts.end + 1  # predicates · 10¹² at the most
+    codes = _codes(_codes(pairs) * len(facts) + _codes(times))  # each below the number of facts, equal for equal facts
     earlier = np.zeros(len(codes), dtype=bool)
     duplicates, leaked = {}, {}
     borders = np.cumsum([len(graph.train), len(graph.valid)])
@@ -186,14 +182,6 @@ def _repeated(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
         leaked[split] = int(earlier[part].sum())
         earlier |= here
     return duplicates, leaked
-
-
-def _fact_codes(graph: Graph) -> Ids:
-    """Return a number below the number of facts for each known fact, equal for equal facts only."""
-    facts, steps = graph.facts(), len(graph.timeline) + 1
-    pairs = facts.subject * len(graph.entities) + facts.object
-    times = (facts.predicate * steps + facts.start + 1) * steps + facts.end + 1  # predicates · 10¹² at the most
-    return _codes(_codes(pairs) * len(facts) + _codes(times))
 
 
 def _codes(values: Ids) -> Ids:
