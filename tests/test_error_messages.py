@@ -149,7 +149,11 @@ CONFIGS: dict[str, tuple[str, dict[str, Any], str]] = {
         {},
         "unknown key model.commonsense_rank",
     ),
-    "a setting without a section": ("", {"epochs": 3}, "train: 'epochs' is not a setting; write section.key=value"),
+    "a setting without a section": (
+        "",
+        {"epochs": 3},
+        "'epochs' is not a setting; write section.key=value, as in training.epochs=20",
+    ),
     "a penalty of another model": ("[penalties]\nn3 = 0.1", {}, "unknown key penalties.n3; "),
     "a penalty without a weight": (
         "[penalties]\nevent_n3 = 0.1",
@@ -195,13 +199,13 @@ RUNS: dict[str, tuple[Callable[[Path], object], str]] = {
         "{r}: not a run folder, it has no config.toml; name a",
     ),
     "a cut configuration": (lambda run: (run / "config.toml").write_text("[data"), "{r}/config.toml: not valid TOML: "),
-    "no names": (lambda run: (run / "graph.json").unlink(), "{r}/graph.json: no saved graph there"),
-    "cut names": (lambda run: cut(run / "graph.json"), "{r}/graph.json: damaged: "),
+    "no names": (lambda run: (run / "graph.json").unlink(), "{r}/graph.json: missing; no whole graph is saved there"),
+    "cut names": (lambda run: cut(run / "graph.json"), "{r}/graph.json: the saved graph is damaged: "),
     "no facts": (
         lambda run: (run / "facts.safetensors").unlink(),
-        "{r}/facts.safetensors: missing; the folder is not complete",
+        "{r}/facts.safetensors: missing; no whole graph is saved there",
     ),
-    "cut facts": (lambda run: cut(run / "facts.safetensors"), "{r}: the saved graph is damaged ("),
+    "cut facts": (lambda run: cut(run / "facts.safetensors"), "{r}/facts.safetensors: the saved graph is damaged: "),
     "cut weights": (lambda run: cut(run / "best.safetensors"), "{r}/best.safetensors: damaged checkpoint ("),
     "a cut report": (lambda run: cut(run / "report.json"), "{r}/report.json: damaged report ("),
 }

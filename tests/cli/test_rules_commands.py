@@ -83,7 +83,7 @@ def test_show_filters_and_sorts(foretime, mined: Path):
     assert {rule["pattern"] for rule in in_order} == {"follows"}
     for rule in in_order:
         assert mined.read_text().splitlines()[rule["number"] - 1].startswith(rule["text"])
-    table = foretime("rules", "show", mined, "--sort", "coverage", "--top", 2).out
+    table = foretime("rules", "show", mined, "--sort", "head_coverage", "--top", 2).out
     assert f"2 of {len(rules)} rules that fit, of {len(rules)} in {mined}" in table
 
 

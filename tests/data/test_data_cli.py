@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from foretime.cli.reading_options import data_config, parse_columns, reading_settings
 from test_reading import CSV, TSV
 from typer.testing import CliRunner, Result
 
 from foretime.cli.data import data_app
+from foretime.cli.options import parse_columns
 from foretime.data.graph import read_graph
 from foretime.errors import ConfigError, DataError
 
@@ -68,10 +68,9 @@ def test_reading_flags_reach_the_reader(write: Write) -> None:
     assert (report["entities"], report["steps"], report["granularity"]) == (3, 2, "month")
 
 
-def test_flags_that_are_not_given_set_nothing() -> None:
-    assert reading_settings() == {}
-    assert reading_settings(delimiter="tab", names="as-is") == {"data.delimiter": "\t", "data.names": "as-is"}
-    assert data_config({"data.regular": False}).regular is False
+def test_a_delimiter_may_be_given_by_its_word(write: Write) -> None:
+    report = json.loads(run("describe", write("a.txt", "a,a\tp\tb\t3\n"), "--delimiter", "tab", "--json").output)
+    assert report["entities"] == 2
 
 
 @pytest.mark.parametrize("text", ["subject", "subject=", "=1", ""])
@@ -80,9 +79,9 @@ def test_a_broken_mapping_is_refused(text: str) -> None:
         parse_columns(text)
 
 
-def test_a_wrong_choice_of_names_is_refused() -> None:
-    with pytest.raises(ConfigError, match="names = 'all': should be 'auto' or 'as-is'"):
-        data_config({"data.names": "all"})
+def test_a_wrong_choice_of_names_is_refused(write: Write) -> None:
+    result = run("describe", write("a.tsv", TSV), "--names", "all")
+    assert "names = 'all': should be 'auto' or 'as-is'" in str(result.exception)
 
 
 @pytest.mark.parametrize("by", ["random", "time"])

@@ -160,7 +160,7 @@ def test_a_fingerprint_sees_every_name_time_and_fact(write: Write) -> None:
 
 def test_a_missing_or_damaged_saved_graph_is_a_run_error(write: Write, tmp_path: Path) -> None:
     saved = tmp_path / "saved"
-    with pytest.raises(RunError, match=r"graph.json: no saved graph there"):
+    with pytest.raises(RunError, match=r"graph.json: missing; no whole graph is saved there"):
         Graph.load(saved)
     read_graph(small_folder(write)).save(saved)
     graph, columns = (saved / "graph.json").read_bytes(), (saved / "facts.safetensors").read_bytes()
@@ -174,7 +174,7 @@ def test_a_missing_or_damaged_saved_graph_is_a_run_error(write: Write, tmp_path:
     with pytest.raises(RunError, match=r"facts.safetensors: missing"):
         Graph.load(saved)
     (saved / "graph.json").write_bytes(graph[:50])
-    with pytest.raises(RunError, match=r"graph.json: damaged"):
+    with pytest.raises(RunError, match=r"graph.json: the saved graph is damaged"):
         Graph.load(saved)
     (saved / "graph.json").write_bytes(graph.replace(b'"format": 1', b'"format": 9'))
     with pytest.raises(RunError, match="not a graph of format 1"):

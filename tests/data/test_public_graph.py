@@ -36,7 +36,7 @@ def test_a_graph_says_what_is_in_it(small_graph: Graph) -> None:
         "Graph events: 480 train, 60 valid, 60 test; 12 entities; 3 predicates; "
         "2020-01-02 to 2020-10-26 (299 steps, granularity day)"
     )
-    assert "<td>12 entities</td>" in small_graph._repr_html_()
+    assert ">12 entities</td>" in small_graph._repr_html_()
     summary = small_graph.describe()
     assert "times             2020-01-02 to 2020-10-26: 299 steps of day" in str(summary)
     assert summary.to_frame().set_index("split").facts.to_dict() == {"train": 480, "valid": 60, "test": 60}
@@ -102,7 +102,7 @@ def write_as(suffix: str, path: Path) -> Path:
 def test_every_format_gives_the_same_facts_and_is_split_into_files_of_its_own(tmp_path: Path, suffix: str) -> None:
     path = write_as(suffix, tmp_path)
     assert read(path) == ROWS
-    files = split_file(path, tmp_path / "out", DataConfig())
+    files = split_file(path, tmp_path / "out")
     assert list(files.values()) == [1, 1, 1]
     assert sorted(rows_of(load(tmp_path / "out").split(0, 0))) == sorted(ROWS)
 

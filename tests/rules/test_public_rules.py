@@ -49,7 +49,7 @@ def test_rules_show_themselves_in_names(rules: Rules):
     lines = repr(rules).split("\n")
     assert lines[0].startswith(f"{len(rules)} rules: ")
     assert (lines[1].strip(), lines[-1]) == (str(rules[0]), "  …")
-    assert "<th>confidence</th>" in rules._repr_html_()
+    assert ">confidence</th>" in rules._repr_html_()
     frame = rules.to_frame()
     assert frame.text.tolist() == [rule.statement for rule in rules]
     assert frame.confidence.tolist() == rules.confidence.tolist()

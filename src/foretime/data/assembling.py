@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -33,15 +33,8 @@ class JoinedRows:
     unit: str
 
 
-class Assembled(NamedTuple):
-    """All that a graph is made of."""
-
-    entities: Vocabulary
-    predicates: Vocabulary
-    timeline: Timeline
-    train: Facts
-    valid: Facts
-    test: Facts
+Assembled = tuple[Vocabulary, Vocabulary, Timeline, Facts, Facts, Facts]
+"""All that a graph is made of: entities, predicates, timeline, and the facts of train, valid and test."""
 
 
 def assemble(
@@ -50,7 +43,9 @@ def assemble(
     """Return what a graph is made of; raise one `DataError` with every bad row, if there is any."""
     rows = join_tables(list(tables.values()), names, config, problems)
     parts = choose_parts(rows, [len(table) for table in tables.values()], config)
-    timeline = _build_timeline(rows, parts.train, config)
+    start, end = rows.start[parts.train], rows.end[parts.train]
+    known, training = np.concatenate([rows.start, rows.end]), np.concatenate([start, end[end != start]])
+    timeline = Timeline.build(rows.unit, known, training, config.granularity, config.regular)
     ends = _join([rows.subject, rows.object])
     subject, object_ = np.split(ends.codes, 2)
     facts = Facts(subject, rows.predicate.codes, object_, timeline.steps(rows.start), timeline.steps(rows.end))
@@ -65,7 +60,8 @@ def divide(
     ends, (subject, object_) = _number("entity", entities, np.stack([facts.subject, facts.object]), order)
     middle, (predicate,) = _number("predicate", predicates, facts.predicate[None], order)
     renumbered = Facts(subject, predicate, object_, facts.start, facts.end)
-    return Assembled(ends, middle, timeline, *(renumbered.take(rows) for rows in parts))
+    train, valid, test = (renumbered.take(rows) for rows in parts)
+    return ends, middle, timeline, train, valid, test
 
 
 def choose_parts(rows: JoinedRows, lengths: list[int], config: DataConfig) -> SplitRows:
@@ -75,12 +71,6 @@ def choose_parts(rows: JoinedRows, lengths: list[int], config: DataConfig) -> Sp
     times = np.where(rows.start == NO_TICK, rows.end, rows.start)
     by: Literal["random", "time"] = "time" if config.split == "time" else "random"
     return split_rows(times, by, config.valid_share, config.test_share, config.split_seed)
-
-
-def _build_timeline(rows: JoinedRows, training: Ids, config: DataConfig) -> Timeline:
-    start, end = rows.start[training], rows.end[training]
-    events = np.concatenate([start, end[end != start]])
-    return Timeline.build(rows.unit, np.concatenate([rows.start, rows.end]), events, config.granularity, config.regular)
 
 
 def join_tables(
@@ -94,7 +84,9 @@ def join_tables(
     problems.check()
     unit = choose_unit(times.moments, config.granularity, times.first_place)
     ticks = ticks_of(times.moments, unit)
-    columns = {role: _join([_rename(table.columns[role], names.get(role)) for table in tables]) for role in NAMES}
+    columns = {role: _join([table.columns[role] for table in tables]) for role in NAMES}
+    for role, known in names.items():
+        columns[role] = _join([Coded([known.names[value] for value in columns[role].values], columns[role].codes)])
     return JoinedRows(**columns, start=ticks[times.start], end=ticks[times.end], unit=unit)
 
 
@@ -108,10 +100,6 @@ def _check_ids(table: RawTable, names: dict[str, IdNames], problems: Problems) -
             for code in column.codes[rows[:SHOWN]]
         ]
         problems.add_rows(rows.tolist(), table.locate, texts)
-
-
-def _rename(column: Coded, names: IdNames | None) -> Coded:
-    return column if names is None else Coded([names.names[value] for value in column.values], column.codes)
 
 
 def _join(columns: list[Coded]) -> Coded:

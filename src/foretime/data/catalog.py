@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from foretime.data.http import fetch
 from foretime.data.splitting import SPLITS
@@ -32,8 +33,7 @@ Progress = Callable[[str, int, int | None], None]
 """Called with the name of a file, the bytes that are there, and those that it will have, if known."""
 
 
-@dataclass(frozen=True)
-class RemoteFile:
+class RemoteFile(NamedTuple):
     """One file of a dataset: its name here, its address there, and the checksum of what is kept."""
 
     name: str
@@ -43,8 +43,7 @@ class RemoteFile:
     """Only so many first columns are kept, without the header row; not given: the file is kept as it is."""
 
 
-@dataclass(frozen=True)
-class PublicData:
+class PublicData(NamedTuple):
     """A dataset that can be fetched."""
 
     description: str
@@ -139,8 +138,10 @@ def download(
     try:
         target.mkdir(parents=True, exist_ok=True)
         for file in catalog[name].files:
-            if not is_right(target / file.name, file.sha256):
-                _fetch_file(_mirrored(file, name, base), target, catalog[name].home, progress)
+            if base is not None:  # a mirror has the file without a header and in its place
+                file = RemoteFile(file.name, f"{base.rstrip('/')}/{name}/{file.name}", file.sha256)
+            if not _is_right(target / file.name, file.sha256):
+                _fetch_file(file, target, catalog[name].home, progress or (lambda *_: None))
     except OSError as error:
         raise DownloadError(f"{target}: cannot be written: {error}; choose another folder") from error
     return target
@@ -151,39 +152,27 @@ def data_folder() -> Path:
     return Path(os.environ.get(FOLDER_VARIABLE) or "data")
 
 
-def is_right(path: Path, sha256: str) -> bool:
-    """Return whether the file is there and has that checksum."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+def _is_right(path: Path, sha256: str) -> bool:
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
 
 
-def _mirrored(file: RemoteFile, name: str, base: str | None) -> RemoteFile:
-    """Return the file as it is at a mirror, which has it without a header and in its place."""
-    if base is None:
-        return file
-    return RemoteFile(file.name, f"{base.rstrip('/')}/{name}/{file.name}", file.sha256)
-
-
-def _fetch_file(file: RemoteFile, target: Path, home: str, progress: Progress | None) -> None:
+def _fetch_file(file: RemoteFile, target: Path, home: str, progress: Progress) -> None:
     path, part = target / file.name, target / f"{file.name}.part"
-
-    def report(done: int, total: int | None) -> None:
-        if progress is not None:
-            progress(file.name, done, total)
-
+    remedy = (
+        f"Try again to resume where it stopped, or get {file.name} by hand from {home} and put it into {target}; "
+        f"a mirror can be named with {SOURCE_VARIABLE}"
+    )
     try:
-        fetch(file.address, part, report)
+        fetch(file.address, part, partial(progress, file.name))
     except DownloadError as error:
-        raise DownloadError(f"{error}\n{_remedy(path, home)}") from error
+        raise DownloadError(f"{error}\n{remedy}") from error
     if file.columns is not None:
         _keep_columns(part, file.columns)
-    if not is_right(part, file.sha256):
+    if not _is_right(part, file.sha256):
         wrong = part.replace(target / f"{file.name}.wrong")
         raise DownloadError(
             f"{file.address}: the file that came is not the published one (its sha256 should be {file.sha256}); "
-            f"it was put aside as {wrong}\n{_remedy(path, home)}"
+            f"it was put aside as {wrong}\n{remedy}"
         )
     part.replace(path)
 
@@ -193,10 +182,3 @@ def _keep_columns(path: Path, columns: int) -> None:
     rows = path.read_text(encoding="utf-8", errors="replace").split("\n")[1:]
     kept = ("\t".join(row.split("\t")[:columns]) for row in rows)
     path.write_text("\n".join(kept), encoding="utf-8", newline="\n")
-
-
-def _remedy(path: Path, home: str) -> str:
-    return (
-        f"Try again to resume where it stopped, or get {path.name} by hand from {home} and put it into "
-        f"{path.parent}; a mirror can be named with {SOURCE_VARIABLE}"
-    )

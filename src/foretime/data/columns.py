@@ -71,21 +71,17 @@ def map_columns(columns: Mapping[str, str | int], header: Sequence[str] | None, 
             raise DataError(f"{source}: {twice}")
         return positions
     if header is not None and names_columns(header):
-        return _by_header(header, source)
+        found = recognise(header)
+        for roles in (INTERVAL, EVENT):
+            if set(roles) <= set(found):
+                return {role: found[role] for role in roles}
+        listed = ", ".join(repr(name) for name in header)
+        raise DataError(f"{source}: no column for the time among {listed}; name it with --columns, as in time=COLUMN")
     if width not in (4, 5):
         raise DataError(
             f"{source}: expected 4 columns (subject predicate object time) or 5 (… start end), found {width}; {HOW}"
         )
     return {role: position for position, role in enumerate(EVENT if width == 4 else INTERVAL)}
-
-
-def _by_header(header: Sequence[str], source: str) -> Positions:
-    found = recognise(header)
-    for roles in (INTERVAL, EVENT):
-        if set(roles) <= set(found):
-            return {role: found[role] for role in roles}
-    listed = ", ".join(repr(name) for name in header)
-    raise DataError(f"{source}: no column for the time among {listed}; name it with --columns, as in time=COLUMN")
 
 
 def _position(role: str, column: str | int, header: Sequence[str] | None, width: int, source: str) -> int:

@@ -20,7 +20,7 @@ from foretime.data.assembling import assemble, choose_parts, divide, join_tables
 from foretime.data.facts import UNKNOWN, Facts, concatenate
 from foretime.data.formats import format_of, read_table
 from foretime.data.problems import Problems
-from foretime.data.sources import ID_FILES, find_source, read_id_names, split_file_names
+from foretime.data.sources import ID_FILES, find_source, read_id_names, split_files
 from foretime.data.splitting import SPLITS, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
@@ -53,7 +53,7 @@ class Graph:
     test: Facts
 
     def __repr__(self) -> str:
-        return f"Graph {self.name}: " + "; ".join(f"{text}" for _, text in self._outline())
+        return f"Graph {self.name}: " + "; ".join(text for _, text in self._outline())
 
     def _repr_html_(self) -> str:
         return Table(("graph", self.name), tuple(self._outline())).to_html()
@@ -162,20 +162,24 @@ class Graph:
     @classmethod
     def load(cls, folder: Path | str) -> Graph:
         """Return the graph that was saved in a folder; raise `RunError` if it is missing or damaged."""
-        folder = Path(folder)
-        saved = _load_names(folder / GRAPH)
+        place = Path(folder) / GRAPH
         try:
-            tensors = safetensors.numpy.load_file(folder / FACTS)
+            saved = json.loads(place.read_text(encoding="utf-8"))
+            if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+                raise RunError(
+                    f"{place}: not a graph of format {FORMAT}; it was saved by another version, make it again"
+                )
+            place = Path(folder) / FACTS
+            tensors = safetensors.numpy.load_file(place)
             splits = {split: Facts(*(tensors[f"{split}.{c}"].astype(np.int64) for c in _COLUMNS)) for split in SPLITS}
             entities, predicates = Vocabulary("entity", saved["entities"]), Vocabulary("predicate", saved["predicates"])
             graph = cls(saved["name"], entities, predicates, Timeline.from_dict(saved["timeline"]), **splits)
-            intact = graph.fingerprint() == saved["fingerprint"]
+            if graph.fingerprint() != saved["fingerprint"]:
+                raise ValueError(f"it and {GRAPH} do not agree")
         except FileNotFoundError:
-            raise RunError(f"{folder / FACTS}: missing; the folder is not complete, make it again") from None
+            raise RunError(f"{place}: missing; no whole graph is saved there, make it again") from None
         except (safetensors.SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{folder}: the saved graph is damaged ({error}); make it again") from None
-        if not intact:
-            raise RunError(f"{folder}: the saved graph is damaged: {FACTS} and {GRAPH} do not agree; make it again")
+            raise RunError(f"{place}: the saved graph is damaged: {error}; make it again") from None
         return graph
 
     def _names(self) -> dict[str, Any]:
@@ -191,18 +195,6 @@ class Graph:
             for split in SPLITS
             for name, column in zip(_COLUMNS, self.facts(split).columns(), strict=True)
         }
-
-
-def _load_names(path: Path) -> dict[str, Any]:
-    try:
-        graph = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(f"{path}: no saved graph there") from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: damaged: {error}; make it again") from None
-    if not isinstance(graph, dict) or graph.get("format") != FORMAT:
-        raise RunError(f"{path}: not a graph of format {FORMAT}; it was saved by another version, make it again")
-    return graph
 
 
 def load(  # noqa: PLR0913, each is a key of [data]
@@ -248,7 +240,9 @@ def load(  # noqa: PLR0913, each is a key of [data]
 def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa: B008
     """Return the graph that `load` returns, read as a `[data]` section says."""
     if isinstance(source, str | Path) and (Path(source) / GRAPH).is_file():
-        return _load_as_saved(Path(source), config)
+        if changed := config.model_dump(exclude_defaults=True, exclude={"path"}):
+            raise ConfigError(f"{source}: a saved graph is used as it is; leave out {', '.join(changed)}")
+        return Graph.load(source)
     found = find_source(source)
     problems = Problems()
     names = read_id_names(found.folder, problems) if config.names == "auto" else {}
@@ -257,13 +251,6 @@ def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa
         for split, table in found.tables.items()
     }
     return Graph(found.name, *assemble(tables, names, config, problems))
-
-
-def _load_as_saved(folder: Path, config: DataConfig) -> Graph:
-    changed = config.model_dump(exclude_defaults=True, exclude={"path"})
-    if changed:
-        raise ConfigError(f"{folder}: a saved graph is used as it is; leave out {', '.join(changed)}")
-    return Graph.load(folder)
 
 
 def split_file(
@@ -293,8 +280,8 @@ def split_file(
     table = read_table(file, file.name, config, problems)
     parts = choose_parts(join_tables([table], {}, config, problems), [len(table)], config)
     out.mkdir(parents=True, exist_ok=True)
-    if present := split_file_names(out):
-        raise DataError(f"{out}: has {', '.join(sorted(present))} already; name a new folder")
+    if present := sorted(path.name for path in split_files(out).values()):
+        raise DataError(f"{out}: has {', '.join(present)} already; name a new folder")
     paths = format_of(file).split(file, config, parts, out)
     for name in ID_FILES:
         if (beside := file.parent / name).is_file() and not (out / name).exists():

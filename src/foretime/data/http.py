@@ -8,7 +8,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 from foretime.errors import DownloadError
@@ -44,29 +43,26 @@ def fetch(address: str, part: Path, report: Report) -> None:
 
 def _attempt(address: str, part: Path, report: Report) -> None:
     begun = part.stat().st_size if part.exists() else 0
+    # A packed answer could not be resumed byte by byte, so we ask for the file as it is.
+    headers = {"User-Agent": "foretime", "Accept-Encoding": "identity"} | (
+        {"Range": f"bytes={begun}-"} if begun else {}
+    )
     try:
-        with closing(_open(address, begun)) as response:
+        with urllib.request.urlopen(
+            urllib.request.Request(address, headers=headers), timeout=TIMEOUT_SECONDS
+        ) as response:
             # A server that does not know ranges answers 200 and sends the whole file: then we start over.
-            resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
-            _save(response, part, begun if resumed else 0, report)
+            _save(response, part, begun if response.status == http.HTTPStatus.PARTIAL_CONTENT else 0, report)
     except urllib.error.HTTPError as error:
         if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not begun:
             raise DownloadError(f"{address}: the server answered {error.code} {error.reason}") from error
-        _settle_range(part, error)
+        if error.headers.get("Content-Range", "").rpartition("/")[2] != str(begun):  # else it was whole already
+            part.unlink()
+            raise _CutShortError("the part that was there did not fit the file at the address") from error
     except (TimeoutError, ConnectionError, ssl.SSLError, http.client.HTTPException) as error:
         raise _CutShortError(f"the connection broke off ({error or type(error).__name__})") from error
     except urllib.error.URLError as error:
         raise DownloadError(f"{address}: cannot be reached ({error.reason})") from error
-
-
-def _open(address: str, begun: int) -> http.client.HTTPResponse:
-    # A packed answer could not be resumed byte by byte, so we ask for the file as it is.
-    headers = {"User-Agent": "foretime", "Accept-Encoding": "identity"}
-    if begun:
-        headers["Range"] = f"bytes={begun}-"
-    request = urllib.request.Request(address, headers=headers)
-    response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
-    return response
 
 
 def _save(response: http.client.HTTPResponse, part: Path, begun: int, report: Report) -> None:
@@ -82,12 +78,3 @@ def _save(response: http.client.HTTPResponse, part: Path, begun: int, report: Re
             report(done, total)
     if total is not None and done < total:
         raise _CutShortError(f"the connection broke off after {done} of {total} bytes")
-
-
-def _settle_range(part: Path, error: urllib.error.HTTPError) -> None:
-    """Keep a part that is already whole; one that is longer than the file is dropped, to start over."""
-    total = error.headers.get("Content-Range", "").rpartition("/")[2]
-    if total == str(part.stat().st_size):
-        return
-    part.unlink()
-    raise _CutShortError("the part that was there did not fit the file at the address")

@@ -35,9 +35,15 @@ def find_source(source: Any) -> Source:
         return Source("graph", {"train": source}, None)
     path = _fetched(Path(source))
     if path.is_dir():
-        return Source(path.resolve().name, _check_splits(_split_files(path), str(path)), path)
+        return Source(path.resolve().name, _check_splits(split_files(path), str(path)), path)
     if not path.exists():
-        raise DataError(f"{path}: no such file or folder{_remedy(str(path))}")
+        remedy = "; give a path, or fetch a public graph with `foretime data get`"
+        if str(path) in CATALOG:
+            remedy = (
+                f", here or in {data_folder()}; fetch it with `foretime data get {path}`, or let {FOLDER_VARIABLE} "
+            )
+            remedy += "name the folder that has it"
+        raise DataError(f"{path}: no such file or folder{remedy}")
     return Source(stem_of(path), {"train": path}, path.parent)
 
 
@@ -45,20 +51,6 @@ def _fetched(path: Path) -> Path:
     """Return the folder of a downloaded dataset where a path is no path but the name of one."""
     folder = data_folder() / path.name
     return folder if len(path.parts) == 1 and not path.exists() and folder.is_dir() else path
-
-
-def _remedy(name: str) -> str:
-    if name in CATALOG:
-        return (
-            f", here or in {data_folder()}; fetch it with `foretime data get {name}`, or let {FOLDER_VARIABLE} name "
-            f"the folder that has it"
-        )
-    return "; give a path, or fetch a public graph with `foretime data get`"
-
-
-def split_file_names(folder: Path) -> list[str]:
-    """Return the names of the files in a folder that would be read as a split."""
-    return [path.name for path in _split_files(folder).values()]
 
 
 def _check_splits(tables: dict[str, Any], place: str) -> dict[str, Any]:
@@ -77,7 +69,7 @@ def _check_splits(tables: dict[str, Any], place: str) -> dict[str, Any]:
     return {split: tables[split] for split in SPLITS if split in tables}
 
 
-def _split_files(folder: Path) -> dict[str, Path]:
+def split_files(folder: Path) -> dict[str, Path]:
     """Return the file of each split: named just so or, failing that, with a name that ends so, as in `a_train.txt`."""
     named: dict[str, list[Path]] = {split: [] for split in SPLITS}
     ending: dict[str, list[Path]] = {split: [] for split in SPLITS}
@@ -89,13 +81,11 @@ def _split_files(folder: Path) -> dict[str, Path]:
         for split, words in _WORDS.items():
             if last in words:
                 (named if stem.lower() in words else ending)[split].append(path)
-    return {split: _only(named[split] or ending[split]) for split in SPLITS if named[split] or ending[split]}
-
-
-def _only(paths: list[Path]) -> Path:
-    if len(paths) > 1:
-        raise DataError(f"{paths[0].parent}: {' and '.join(p.name for p in paths)} are the same split; leave one")
-    return paths[0]
+    found = {split: named[split] or ending[split] for split in SPLITS if named[split] or ending[split]}
+    for paths in found.values():
+        if len(paths) > 1:
+            raise DataError(f"{folder}: {' and '.join(p.name for p in paths)} are the same split; leave one")
+    return {split: paths[0] for split, paths in found.items()}
 
 
 class IdNames(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -65,7 +65,24 @@ class Summary:
 
     def warnings(self) -> list[str]:
         """Return what may be wrong with the data, one sentence each."""
-        return list(_warnings(self))
+        exact = self.granularity == INTEGER
+        how = "" if exact else f" (times compared by the {self.granularity.partition(':')[0].removesuffix('s')})"
+        faults = {
+            f"repeated{how}": self.duplicates,
+            f"in an earlier split too{how}: answers that training or selection has seen": self.leaked,
+            "about an entity that train never shows: it can only be guessed": self.unseen_entity,
+            "with a predicate that train never shows: it can only be guessed": self.unseen_predicate,
+        }
+        found = []
+        for split in SPLITS:
+            found += [f"{split}: {_facts(counts[split])} {text}" for text, counts in faults.items() if counts[split]]
+            found += [] if self.facts[split] else [f"{split}: no facts"]
+        if self.reversed_intervals:
+            found.append(f"{_facts(self.reversed_intervals)} starting after the end; kept as written")
+        if names := self.untrimmed_names:
+            some, many = ", ".join(repr(name) for name in names[:3]), "s" if len(names) > 1 else ""
+            found.append(f"{len(names)} name{many} with white space at an end, kept as written: {some}")
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, warnings included, as JSON can hold it."""
@@ -115,6 +132,8 @@ def summarise(graph: Graph) -> Summary:
     entities = int(max(train.subject.max(initial=-1), train.object.max(initial=-1))) + 1
     predicates = int(train.predicate.max(initial=-1)) + 1
     duplicates, leaked = _repeated(graph)
+    busy = np.bincount(every.events().time, minlength=len(timeline))
+    uses = np.bincount(every.predicate, minlength=len(graph.predicates))
 
     def by_split(count: Callable[[Facts], NDArray[np.bool_]]) -> dict[str, int]:
         return {split: int(count(graph.facts(split)).sum()) for split in SPLITS}
@@ -130,7 +149,7 @@ def summarise(graph: Graph) -> Summary:
         steps=len(timeline),
         first_time=timeline.label(0),
         last_time=timeline.label(len(timeline) - 1),
-        events_per_step=_events_per_step(every, len(timeline)),
+        events_per_step={"min": int(busy.min()), "median": float(np.median(busy)), "max": int(busy.max())},
         intervals=int((every.start != every.end).sum()),
         without_start=int((every.start == UNKNOWN).sum()),
         without_end=int((every.end == UNKNOWN).sum()),
@@ -141,24 +160,18 @@ def summarise(graph: Graph) -> Summary:
         unseen_entity=by_split(lambda facts: np.maximum(facts.subject, facts.object) >= entities),
         unseen_predicate=by_split(lambda facts: facts.predicate >= predicates),
         untrimmed_names=[name for name in (*graph.entities.names, *graph.predicates.names) if name != name.strip()],
-        frequent_predicates=_frequent_predicates(graph, every),
+        frequent_predicates={
+            graph.predicates.name(i): int(uses[i]) for i in np.argsort(-uses, kind="stable")[:FREQUENT]
+        },
     )
-
-
-def _events_per_step(facts: Facts, steps: int) -> dict[str, float]:
-    counts = np.bincount(facts.events().time, minlength=steps)
-    return {"min": int(counts.min()), "median": float(np.median(counts)), "max": int(counts.max())}
-
-
-def _frequent_predicates(graph: Graph, facts: Facts) -> dict[str, int]:
-    counts = np.bincount(facts.predicate, minlength=len(graph.predicates))
-    ranked = np.argsort(-counts, kind="stable")[:FREQUENT]
-    return {graph.predicates.name(int(i)): int(counts[i]) for i in ranked}
 
 
 def _repeated(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
     """Return for each split the facts that stand in it already, and those that stand in an earlier split."""
-    codes = _fact_codes(graph)
+    facts, steps = graph.facts(), len(graph.timeline) + 1
+    pairs = facts.subject * len(graph.entities) + facts.object
+    times = (facts.predicate * steps + facts.start + 1) * steps + facts.end + 1  # predicates · 10¹² at the most
+    codes = _codes(_codes(pairs) * len(facts) + _codes(times))  # each below the number of facts, equal for equal facts
     earlier = np.zeros(len(codes), dtype=bool)
     duplicates, leaked = {}, {}
     borders = np.cumsum([len(graph.train), len(graph.valid)])
@@ -171,39 +184,10 @@ def _repeated(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
     return duplicates, leaked
 
 
-def _fact_codes(graph: Graph) -> Ids:
-    """Return a number below the number of facts for each known fact, equal for equal facts only."""
-    facts, steps = graph.facts(), len(graph.timeline) + 1
-    pairs = facts.subject * len(graph.entities) + facts.object
-    times = (facts.predicate * steps + facts.start + 1) * steps + facts.end + 1  # predicates · 10¹² at the most
-    return _codes(_codes(pairs) * len(facts) + _codes(times))
-
-
 def _codes(values: Ids) -> Ids:
     """Return a number for each value, counted from 0; by hashing, which is much faster than `np.unique`."""
     codes: Ids = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
     return codes
-
-
-def _warnings(summary: Summary) -> Iterator[str]:
-    exact = summary.granularity == INTEGER
-    how = "" if exact else f" (times compared by the {summary.granularity.partition(':')[0].removesuffix('s')})"
-    for split in SPLITS:
-        if count := summary.duplicates[split]:
-            yield f"{split}: {_facts(count)} repeated{how}"
-        if count := summary.leaked[split]:
-            yield f"{split}: {_facts(count)} in an earlier split too{how}: answers that training or selection has seen"
-        if count := summary.unseen_entity[split]:
-            yield f"{split}: {_facts(count)} about an entity that train never shows: it can only be guessed"
-        if count := summary.unseen_predicate[split]:
-            yield f"{split}: {_facts(count)} with a predicate that train never shows: it can only be guessed"
-        if not summary.facts[split]:
-            yield f"{split}: no facts"
-    if summary.reversed_intervals:
-        yield f"{_facts(summary.reversed_intervals)} starting after the end; kept as written"
-    if names := summary.untrimmed_names:
-        some = ", ".join(repr(name) for name in names[:3])
-        yield f"{len(names)} name{'s' if len(names) > 1 else ''} with white space at an end, kept as written: {some}"
 
 
 def _facts(count: int) -> str:

@@ -57,7 +57,12 @@ class Timeline:
             return cls(unit, _bin_starts(training, bins, first), last, binned=True)
         starts: Sequence[int] = range(first, last + 1) if regular else tuple(np.unique(ticks).tolist())
         if last - first >= MOST_STEPS and len(starts) > MOST_STEPS:
-            raise DataError(_too_many(unit, len(starts), first, last))
+            coarser = "bins:N" if unit in (INTEGER, "year") else f"{UNITS[UNITS.index(unit) - 1]}, or bins:N"
+            raise DataError(
+                f"the timeline from {tick_text(first, unit)} to {tick_text(last, unit)} has {len(starts):,} steps of "
+                f"one {unit}; at most {MOST_STEPS:,} are possible: use a coarser --granularity, as {coarser}, and look "
+                "for a wrong time among these two"
+            )
         return cls(unit, starts, last)
 
     @cached_property
@@ -98,7 +103,8 @@ class Timeline:
             raise QuestionError(f"{text!r} is not on the timeline, {self.span}; ask for a time between these")
         step = bisect_right(self.starts, tick) - 1
         if not self.binned and self.starts[step] != tick:
-            raise QuestionError(f"no event at {text!r}; the nearest times with one are {self._neighbours(step)}")
+            near = " and ".join(self.label(other) for other in (step, step + 1) if other < len(self))
+            raise QuestionError(f"no event at {text!r}; the nearest times with one are {near}")
         return step
 
     def _step_beyond(self, text: str, tick: int, beyond: bool) -> int:
@@ -127,9 +133,6 @@ class Timeline:
             raise QuestionError(f"{text!r} is precise to the {moment.precision} only; {near}")
         return int(ticks_of(Moments(np.array([moment.precision]), np.array([moment.value])), self.unit)[0])
 
-    def _neighbours(self, step: int) -> str:
-        return " and ".join(self.label(near) for near in (step, step + 1) if near < len(self))
-
     def to_dict(self) -> dict[str, Any]:
         """Return the timeline as JSON can hold it."""
         if self.regular:
@@ -157,12 +160,3 @@ def _bin_starts(training: Ids, bins: int, first: int) -> tuple[int, ...]:
     number = np.floor(middle * bins / counts.sum()).astype(np.int64)
     opens = np.flatnonzero(np.diff(number, prepend=-1) > 0)
     return (first, *ticks[opens[1:]].tolist())
-
-
-def _too_many(unit: str, count: int, first: int, last: int) -> str:
-    span = f"{tick_text(first, unit)} to {tick_text(last, unit)}"
-    coarser = "bins:N" if unit in (INTEGER, "year") else f"{UNITS[UNITS.index(unit) - 1]}, or bins:N"
-    return (
-        f"the timeline from {span} has {count:,} steps of one {unit}; at most {MOST_STEPS:,} are possible: "
-        f"use a coarser --granularity, as {coarser}, and look for a wrong time among these two"
-    )

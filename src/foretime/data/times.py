@@ -169,38 +169,28 @@ def choose_unit(moments: Moments, granularity: str, place: Callable[[int], str])
     present = set(moments.precision.tolist())
     calendar = [name for name in UNITS if name in present]
     if not calendar:
-        return _unit_of_integers(unit)
-    if INTEGER in present and unit != "year" and calendar[0] != "year":
-        _refuse_mixture(moments, place)
+        if unit not in ("auto", INTEGER, "year"):
+            raise DataError(f"the times are plain integers and have no {unit}; use --granularity step, or year")
+        return "year" if unit == "year" else INTEGER
+
+    def first(*precisions: str) -> str:
+        return place(int(np.flatnonzero(np.isin(moments.precision, precisions))[0]))
+
+    coarsest = calendar[0]
+    if INTEGER in present and unit != "year" and coarsest != "year":
+        raise DataError(
+            f"dates and plain integers in one graph:\n  {first(*UNITS)} is a date\n  {first(INTEGER)} is an integer\n"
+            "if the integers are years, use --granularity year; otherwise write all times in one way"
+        )
     if unit == INTEGER:
         raise DataError("the times are dates and have no integer step; use --granularity day, or a coarser unit")
     if unit == "auto":
-        return calendar[0] if bins or _coarser(calendar[0], "day") else "day"
-    if _coarser(calendar[0], unit):
-        where = place(int(np.flatnonzero(moments.precision == calendar[0])[0]))
+        return coarsest if bins else min(coarsest, "day", key=UNITS.index)
+    if UNITS.index(coarsest) < UNITS.index(unit):
         raise DataError(
-            f"{where} is precise to the {calendar[0]} only; use --granularity {calendar[0]}, or a coarser unit"
+            f"{first(coarsest)} is precise to the {coarsest} only; use --granularity {coarsest}, or a coarser unit"
         )
     return unit
-
-
-def _coarser(one: str, other: str) -> bool:
-    return UNITS.index(one) < UNITS.index(other)
-
-
-def _unit_of_integers(unit: str) -> str:
-    if unit not in ("auto", INTEGER, "year"):
-        raise DataError(f"the times are plain integers and have no {unit}; use --granularity step, or year")
-    return "year" if unit == "year" else INTEGER
-
-
-def _refuse_mixture(moments: Moments, place: Callable[[int], str]) -> None:
-    integer = int(np.flatnonzero(moments.precision == INTEGER)[0])
-    dated = int(np.flatnonzero(np.isin(moments.precision, UNITS))[0])
-    raise DataError(
-        f"dates and plain integers in one graph:\n  {place(dated)} is a date\n  {place(integer)} is an integer\n"
-        "if the integers are years, use --granularity year; otherwise write all times in one way"
-    )
 
 
 def ticks_of(moments: Moments, unit: str) -> NDArray[np.int64]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from foretime.data.vocabulary import Vocabulary
 from foretime.rules.parsing import resolve
-from foretime.rules.rule import Measures, Rule, RuleIds
+from foretime.rules.rule import Measures, Rule
 from foretime.rules.table import Rules
-from foretime.tables import FrameLibrary, Table
+from foretime.tables import FrameLibrary, Table, Tabular
 
 
 class RuleChange(NamedTuple):
@@ -60,21 +61,19 @@ def compare(first: Rules, second: Rules, by: float = 0.0) -> RuleDifference:
     # a rule has one form for one order of names only, so both sides are read in the names of both
     words = (word for rules in (first, second) for word in (rules.predicates.names if rules.predicates else ()))
     names = Vocabulary("predicate", dict.fromkeys(words))
-    ours, theirs = _by_ids(first, names), _by_ids(second, names)
-    pairs = [(ours[rule], theirs[rule]) for rule in ours if rule in theirs]
-    counted = [(a, b) for a, b in pairs if a.measures.body_count and b.measures.body_count]
-    changes = [RuleChange(a.statement, a.measures.confidence, b.measures.confidence) for a, b in counted]
+    ours, theirs = ({resolve(rule, names): rule for rule in rules} for rules in (first, second))
+    pairs = [(ours[ids].measures, theirs[ids].measures, ours[ids].statement) for ids in ours if ids in theirs]
+    changes = [RuleChange(text, a.confidence, b.confidence) for a, b, text in pairs if a.body_count and b.body_count]
     changed = [change for change in changes if abs(change.after - change.before) > by]
     changed.sort(key=lambda change: -abs(change.after - change.before))
-    only_first = [line for rule, line in ours.items() if rule not in theirs]
-    return RuleDifference(only_first, [line for rule, line in theirs.items() if rule not in ours], changed, len(pairs))
+    only_first, only_second = (
+        [rule for ids, rule in one.items() if ids not in other] for one, other in ((ours, theirs), (theirs, ours))
+    )
+    return RuleDifference(only_first, only_second, changed, len(pairs))
 
 
-def _by_ids(rules: Rules, names: Vocabulary) -> dict[RuleIds, Rule]:
-    return {resolve(rule, names): rule for rule in rules}
-
-
-class CheckedRules(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class CheckedRules(Tabular):
     """Rules with the measures that were given, and with those that a graph counts."""
 
     given: Rules
@@ -82,34 +81,24 @@ class CheckedRules(NamedTuple):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return each rule with what was given, what was counted, and whether they differ."""
-        pairs = ((given, given.measures, counted.measures) for given, counted in zip(*self, strict=True))
+        pairs = ((given, given.measures, again.measures) for given, again in zip(self.given, self.counted, strict=True))
         return [
-            {
-                "rule": rule.statement,
-                "given": str(before),
-                "counted": str(after),
-                "differs": not (_same_confidence(before, after) and _same_coverage(before, after)),
-            }
-            for rule, before, after in pairs
+            {"rule": rule.statement, "given": str(old), "counted": str(new), "differs": not _same(old, new)}
+            for rule, old, new in pairs
         ]
 
-    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """Return a frame with a row for each rule."""
-        return Table.of(self.rows()).to_frame(library)
-
-    def __str__(self) -> str:
-        return Table.of(self.rows()).to_text()
+    def table(self) -> Table:
+        """Return the table of the rows."""
+        return Table.of(self.rows())
 
 
-def _same_confidence(given: Measures, counted: Measures) -> bool:
-    """Return whether the counts agree; what was not given does not differ."""
-    same = abs(given.support - counted.support) < 1e-6 and given.body_count == counted.body_count
-    return same or not given.body_count
-
-
-def _same_coverage(given: Measures, counted: Measures) -> bool:
+def _same(given: Measures, counted: Measures) -> bool:
+    """Return whether the measures agree; what was not given does not differ."""
+    same = given.body_count == counted.body_count and abs(given.support - counted.support) < 1e-6
+    if given.body_count and not same:
+        return False
     if given.head_count != 1:
-        same = abs(given.head_support - counted.head_support) < 1e-6 and given.head_count == counted.head_count
+        same = given.head_count == counted.head_count and abs(given.head_support - counted.head_support) < 1e-6
         return same or not given.head_count
     # text gives HC as a share of 1, printed to two digits; somebody may have written more
     digits = max(2, len(str(given.head_support).partition(".")[2]))

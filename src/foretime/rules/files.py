@@ -30,11 +30,8 @@ RUN_RULES = "rules.parquet"
 """The file in the folder of a run that holds the rules which guide its model."""
 
 
-class _Row(NamedTuple):
-    """Something in a file that should be a rule: where it is, and how it is read."""
-
-    place: Place
-    read: Callable[[], Rule]
+_Row = tuple[Place, Callable[[], Rule]]
+"""Something in a file that should be a rule: where it is, and how it is read."""
 
 
 class RuleFormat(NamedTuple):
@@ -89,11 +86,11 @@ def rule_format(path: Path | str) -> RuleFormat:
 def _rules(rows: list[_Row], predicates: Vocabulary | None) -> Rules:
     """Return the rules of the rows; without a vocabulary, their own names are taken."""
     problems, found = Problems(), []
-    for row in rows:
+    for place, read in rows:
         try:
-            found.append((row.place, row.read()))
+            found.append((place, read()))
         except DataError as error:
-            problems.add(row.place, str(error))
+            problems.add(place, str(error))
     if predicates is None:
         atoms = (atom for _, rule in found for atom in (rule.head, *rule.body))
         predicates = Vocabulary("predicate", dict.fromkeys(atom.predicate for atom in atoms))
@@ -115,7 +112,7 @@ def _read_lines(read: Callable[[str], Rule], path: Path) -> Iterator[_Row]:
     lines = path.read_bytes().decode("utf-8-sig").split("\n")
     for number, line in enumerate((line.strip(" \t\r") for line in lines), 1):
         if line and not line.startswith("#"):
-            yield _Row(Place(str(path), number), partial(read, line))
+            yield Place(str(path), number), partial(read, line)
 
 
 def _from_json(line: str) -> Rule:
@@ -160,7 +157,7 @@ def _read_parquet(path: Path) -> Iterator[_Row]:
     if missing := [name for name in needed if name not in table.column_names]:
         raise DataError(f"{path}: not a table of rules, it has no column {', '.join(missing)}")
     for number, row in enumerate(table.select(needed).to_pylist(), 1):
-        yield _Row(Place(str(path), number, "row"), partial(_from_dict, row))
+        yield Place(str(path), number, "row"), partial(_from_dict, row)
 
 
 def _write_parquet(rules: Rules) -> bytes:

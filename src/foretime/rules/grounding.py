@@ -109,7 +109,7 @@ def find_examples(
         raise DataError("a rule without time has no dated examples; give its atoms times, as in (x, y, t)")
     found: list[Grounding] = []
     try:
-        for grounding in _Search(rule, graph, window, index, time.monotonic() + seconds).groundings():
+        for grounding in _GroundingSearch(rule, graph, window, index, time.monotonic() + seconds).groundings():
             if grounding.holds != misses:
                 found.append(grounding)
             if len(found) == count:
@@ -119,7 +119,7 @@ def find_examples(
     return FoundExamples(found, whole=True)
 
 
-class _Search(NamedTuple):
+class _GroundingSearch(NamedTuple):
     """What the groundings of a rule are looked for with, until a moment of the monotonic clock."""
 
     rule: RuleIds

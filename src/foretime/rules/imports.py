@@ -75,7 +75,7 @@ def read_foreign(path: Path, names: Vocabulary, miner: str) -> tuple[Rules, str]
     """
     if miner not in MINERS:
         raise DataError(f"unknown miner {miner!r}{suggestion(miner, MINERS) or '; use ' + ' or '.join(MINERS)}")
-    arrow, read = MINERS[miner]
+    arrow, sides, atoms = MINERS[miner]
     rules: dict[RuleIds, None] = {}
     skipped: Counter[str] = Counter()
     first: dict[str, str] = {}
@@ -83,7 +83,9 @@ def read_foreign(path: Path, names: Vocabulary, miner: str) -> tuple[Rules, str]
         if arrow not in line:
             continue
         try:
-            rule = _rule(read(line, names), names)
+            found = [atoms(side, names) for side in sides(line)]
+            head, body = found if arrow == "<=" else found[::-1]
+            rule = _rule(head, body, names)
             if rule in rules:
                 raise _SkipError(REPEATED)
             rules[rule] = None
@@ -107,22 +109,21 @@ def _lines(path: Path) -> list[tuple[int, str]]:
         raise DataError(f"{path}: cannot be read as text: {error}") from None
 
 
-def _rule(read: Rule, names: Vocabulary) -> RuleIds:
-    if len(read.body) > 2:
+def _rule(head: list[Atom], body: list[Atom], names: Vocabulary) -> RuleIds:
+    if len(head) != 1 or not body:
+        raise _SkipError(BROKEN)
+    if len(body) > 2:
         raise _SkipError(LONG)
     try:
-        return resolve(read, names)
+        return resolve(Rule(head[0], tuple(body)), names)
     except DataError:
         raise _SkipError(SHAPE) from None
 
 
-def _amie_rule(line: str, names: Vocabulary) -> Rule:
+def _amie_sides(line: str) -> tuple[str, str]:
     rule = line.strip().split("\t")[0]
-    # an older version separates everything by tabs
-    body, head = (_amie_atoms(side, names) for side in (rule if "=>" in rule else line).split("=>", 1))
-    if len(head) != 1 or not body:
-        raise _SkipError(BROKEN)
-    return Rule(head[0], tuple(body))
+    body, _, head = (rule if "=>" in rule else line).partition("=>")  # an older version separates everything by tabs
+    return body, head
 
 
 def _amie_atoms(side: str, names: Vocabulary) -> list[Atom]:
@@ -138,12 +139,9 @@ def _amie_atoms(side: str, names: Vocabulary) -> list[Atom]:
     return [Atom(_known(predicate, names), subject, object_) for subject, predicate, object_ in triples]
 
 
-def _anyburl_rule(line: str, names: Vocabulary) -> Rule:
+def _anyburl_sides(line: str) -> tuple[str, str]:
     head, _, body = line.strip().split("\t")[-1].partition(" <= ")
-    heads = _anyburl_atoms(head, names)
-    if len(heads) != 1:
-        raise _SkipError(BROKEN)
-    return Rule(heads[0], tuple(_anyburl_atoms(body, names)))
+    return head, body
 
 
 def _anyburl_atoms(text: str, names: Vocabulary) -> list[Atom]:
@@ -169,8 +167,9 @@ def _known(name: str, names: Vocabulary) -> str:
     raise _SkipError(UNKNOWN, f"unknown predicate {bare!r}{suggestion(bare, names.names)}")
 
 
-MINERS: dict[str, tuple[str, Callable[[str, Vocabulary], Rule]]] = {
-    "amie": ("=>", _amie_rule),
-    "anyburl": ("<=", _anyburl_rule),
+Sides = Callable[[str], tuple[str, str]]
+MINERS: dict[str, tuple[str, Sides, Callable[[str, Vocabulary], list[Atom]]]] = {
+    "amie": ("=>", _amie_sides, _amie_atoms),
+    "anyburl": ("<=", _anyburl_sides, _anyburl_atoms),
 }
-"""The arrow of each miner's rules, and how one is read."""
+"""The arrow of each miner's rules, how a line is cut into its two sides, and how the atoms of one are read."""

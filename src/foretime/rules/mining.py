@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from foretime.config import RulesConfig, check_section
-from foretime.data.facts import Facts, concatenate, inverse
+from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph
 from foretime.rules.rule import STATIC, Measures, RuleIds
 from foretime.rules.static import mine_static
@@ -95,42 +95,28 @@ def recount(rules: Rules, graph: Graph, config: RulesConfig) -> Rules:
         for name, column in columns.items():
             column[temporal] = getattr(counted, name)
     if len(static):
-        pairs = _StaticPairs(facts, len(graph.predicates))
-        for row in static:
-            for name, value in pairs.count(rules.ids(int(row)))._asdict().items():
+        both = facts.with_inverses(len(graph.predicates))
+        pairs: dict[int, Pairs] = defaultdict(set)
+        for x, q, y in zip(both.subject.tolist(), both.predicate.tolist(), both.object.tolist(), strict=True):
+            pairs[q].add((x, y))
+        for row in static.tolist():
+            for name, value in _count_static(rules.ids(row), pairs)._asdict().items():
                 columns[name][row] = value
     return replace(rules, **columns)
 
 
-class _StaticPairs:
-    """The distinct pairs of each predicate and inverse."""
-
-    def __init__(self, facts: Facts, predicates: int) -> None:
-        self._predicates = predicates
-        self._pairs: dict[int, Pairs] = defaultdict(set)
-        both = facts.with_inverses(predicates)
-        for x, q, y in zip(both.subject.tolist(), both.predicate.tolist(), both.object.tolist(), strict=True):
-            self._pairs[q].add((x, y))
-
-    def count(self, rule: RuleIds) -> Measures:
-        """Return the measures that AMIE defines."""
-        head, body = self._pairs[rule.head], self._body(rule)
-        support = len(head & body)
-        return Measures(support, len(body), support, len(head), self._known(rule.head, body))
-
-    def _body(self, rule: RuleIds) -> Pairs:
-        parts = [self._pairs[q] for q in rule.body]
-        if rule.shape == "pair":
-            return set.intersection(*parts)
+def _count_static(rule: RuleIds, pairs: dict[int, Pairs]) -> Measures:
+    """Return the measures that AMIE defines, from the distinct pairs of each predicate and inverse."""
+    head, parts = pairs[rule.head], [pairs[q] for q in rule.body]
+    if rule.shape == "pair":
+        body = set.intersection(*parts)
+    else:
         after: dict[int, list[int]] = defaultdict(list)
         for z, y in parts[1]:
             after[z].append(y)
-        return {(x, y) for x, z in parts[0] for y in after[z]}
-
-    def _known(self, head: int, body: Pairs) -> int:
-        """Return how many body pairs have, on the head's more functional side, an entity of which the head is known."""
-        mirrored = self._pairs[inverse(head, self._predicates)]
-        subjects, objects = {x for x, _ in self._pairs[head]}, {x for x, _ in mirrored}
-        if len(subjects) >= len(objects):
-            return sum(x in subjects for x, _ in body)
-        return sum(y in objects for _, y in body)
+        body = {(x, y) for x, z in parts[0] for y in after[z]}
+    subjects, objects = ({pair[end] for pair in head} for end in (0, 1))
+    # the head is known of an entity on its more functional side
+    side, known = (0, subjects) if len(subjects) >= len(objects) else (1, objects)
+    support = len(head & body)
+    return Measures(support, len(body), support, len(head), sum(pair[side] in known for pair in body))

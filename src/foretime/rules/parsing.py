@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NoReturn
 
 from foretime.data.facts import inverse
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
 from foretime.rules.patterns import PATTERNS
-from foretime.rules.rule import GROUP, STATIC, Atom, Measures, Rule, RuleIds, canonical, number_text
+from foretime.rules.rule import GROUP, STATIC, Atom, Measures, Rule, RuleIds, Shape, canonical, number_text
 
 EXAMPLE = "Host a visit(y, x, t) <= Make a visit(x, y, t)"
 _ARROW = re.compile(r"\s*(?:<=|<-|⇐|←)\s*")
@@ -56,26 +55,19 @@ def parse_line(line: str) -> Rule:
 
 def _atom(line: str, begin: int) -> tuple[Atom, int]:
     """Return the atom that begins at a position, and where it ends."""
-    while begin < len(line) and line[begin].isspace():
-        begin += 1
+    begin += len(line[begin:]) - len(line[begin:].lstrip())
     if line[begin : begin + 1] == '"':
-        quoted = _quoted_atom(line, begin)
-        if quoted is not None:
-            return quoted
+        try:
+            name, end = _DECODER.raw_decode(line, begin)
+        except ValueError:
+            name, end = "", len(line)  # no JSON string: the quote is part of a name
+        if group := GROUP.match(line, end):
+            return _made(name, group), group.end()
     for group in GROUP.finditer(line, begin):
         if _AFTER.match(line, group.end()):
             return _made(line[begin : group.start()].strip(), group), group.end()
     found = line[begin:].strip()
     raise DataError(f"expected an atom, NAME(x, y, t) or NAME(x, y), found {found or 'nothing'!r}; as in {EXAMPLE}")
-
-
-def _quoted_atom(line: str, begin: int) -> tuple[Atom, int] | None:
-    try:
-        name, end = _DECODER.raw_decode(line, begin)
-    except ValueError:
-        return None
-    group = GROUP.match(line, end)
-    return (_made(name, group), group.end()) if group else None
 
 
 def _made(name: str, group: re.Match[str]) -> Atom:
@@ -146,10 +138,15 @@ def resolve(read: Rule, predicates: Vocabulary) -> RuleIds:
             raise DataError(f"{atom} has one variable twice; expected two different ones")
     body = sorted(read.body, key=lambda atom: atom.time.count("+"))
     pattern = _pattern(read.head, body)
-    _check_equal_atoms(read.head, body)
-    shape = "pair" if all(_ends(atom) == _ends(read.head) for atom in body) else "path"
-    ids = _pair_ids(read.head, body, predicates) if shape == "pair" else _path_ids(read.head, body, predicates)
-    return canonical(RuleIds(pattern, shape, ids[0], tuple(ids[1:])), len(predicates))  # type: ignore[arg-type]
+    if read.head in body:
+        raise DataError(f"the head {read.head} stands in the body; such a rule says nothing")
+    if len(body) == 2 and body[0] == body[1]:
+        raise DataError(f"the body atom {body[0]} stands there twice; write it once")
+    shape: Shape = "pair" if all(_ends(atom) == _ends(read.head) for atom in body) else "path"
+    starts = [read.head.subject] * (1 + len(body)) if shape == "pair" else _path_starts(read.head, body)
+    directed = zip((read.head, *body), starts, strict=True)
+    head, *rest = (_directed(atom, start, predicates) for atom, start in directed)
+    return canonical(RuleIds(pattern, shape, head, tuple(rest)), len(predicates))
 
 
 def _pattern(head: Atom, body: list[Atom]) -> str:
@@ -173,46 +170,27 @@ def _form(times: list[str] | tuple[str, ...]) -> str:
     return f"{times[-1]} <= {' ∧ '.join(times[:-1])}"
 
 
-def _check_equal_atoms(head: Atom, body: list[Atom]) -> None:
-    if head in body:
-        raise DataError(f"the head {head} stands in the body; such a rule says nothing")
-    if len(body) == 2 and body[0] == body[1]:
-        raise DataError(f"the body atom {body[0]} stands there twice; write it once")
-
-
 def _ends(atom: Atom) -> set[str]:
     return {atom.subject, atom.object}
 
 
-def _pair_ids(head: Atom, body: list[Atom], predicates: Vocabulary) -> list[int]:
-    return [_directed(atom, head.subject, predicates) for atom in (head, *body)]
-
-
-def _path_ids(head: Atom, body: list[Atom], predicates: Vocabulary) -> list[int]:
-    """Return head, first and second of a path that begins with the first body atom."""
-    if len(body) == 1:
-        _not_closed(head, body)
-    middle = _ends(body[0]) & _ends(body[1]) - _ends(head)
-    begin, end = _ends(body[0]) - middle, _ends(body[1]) - middle
-    if len(middle) != 1 or begin == end or begin | end != _ends(head):
-        _not_closed(head, body)
-    (x,), (z,) = begin, middle
-    first, second = _directed(body[0], x, predicates), _directed(body[1], z, predicates)
-    return [_directed(head, x, predicates), first, second]
+def _path_starts(head: Atom, body: list[Atom]) -> tuple[str, str, str]:
+    """Return the variables that head, first and second atom of a path start from."""
+    ends = [_ends(atom) for atom in body]
+    middle = set.intersection(*ends) - _ends(head)
+    begin, end = ends[0] - middle, ends[-1] - middle
+    if len(middle) == 1 and begin != end and begin | end == _ends(head):
+        (x,), (z,) = begin, middle
+        return x, x, z
+    if missing := sorted(_ends(head) - set().union(*ends)):
+        raise DataError(f"the head's variable {missing[0]} is not in the body; every variable must lead somewhere")
+    raise DataError(
+        f"the variables of {' ∧ '.join(map(str, body))} do not join {head.subject} and {head.object}; "
+        "expected a body on the pair, (x, y) or (y, x), or a path from x over z to y"
+    )
 
 
 def _directed(atom: Atom, subject: str, predicates: Vocabulary) -> int:
     """Return the id of the atom's predicate, or of its inverse, so that the variable is the subject."""
     predicate = predicates.id(atom.predicate)
     return predicate if atom.subject == subject else inverse(predicate, len(predicates))
-
-
-def _not_closed(head: Atom, body: list[Atom]) -> NoReturn:
-    variables = set().union(*map(_ends, body))
-    missing = sorted(_ends(head) - variables)
-    if missing:
-        raise DataError(f"the head's variable {missing[0]} is not in the body; every variable must lead somewhere")
-    raise DataError(
-        f"the variables of {' ∧ '.join(map(str, body))} do not join {head.subject} and {head.object}; "
-        "expected a body on the pair, (x, y) or (y, x), or a path from x over z to y"
-    )

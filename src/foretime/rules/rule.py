@@ -46,16 +46,11 @@ def canonical(rule: RuleIds, predicates: int) -> RuleIds:
     The head is a predicate, not an inverse, unless the body atoms follow each other in time: then the earlier one
     comes first, which leaves no choice for a path. The atoms of a conjunction that come together are sorted.
     """
-    in_time = rule.pattern == "chain_then"
-    if rule.shape == "path":
-        if in_time or rule.head < predicates:
-            return rule
-        return rule._replace(
-            head=inverse(rule.head, predicates), body=tuple(inverse(q, predicates) for q in reversed(rule.body))
-        )
-    if rule.head >= predicates:
-        rule = rule._replace(head=inverse(rule.head, predicates), body=tuple(inverse(q, predicates) for q in rule.body))
-    return rule if in_time else rule._replace(body=tuple(sorted(rule.body)))
+    in_time, path = rule.pattern == "chain_then", rule.shape == "path"
+    if rule.head >= predicates and not (in_time and path):
+        body = rule.body[::-1] if path else rule.body
+        rule = rule._replace(head=inverse(rule.head, predicates), body=tuple(inverse(q, predicates) for q in body))
+    return rule if in_time or path else rule._replace(body=tuple(sorted(rule.body)))
 
 
 class Atom(NamedTuple):

@@ -1,7 +1,7 @@
 """Counting static rules: loops over sorted arrays, compiled by numba.
 
 `pair` is where the predicates of each ordered pair begin, `node` where the pairs of each entity begin, as in
-`StaticIndex`. A body of two atoms is the number q1 · (2·predicates) + q2; the counts of a body's heads lie side by
+`EventIndex`. A body of two atoms is the number q1 · (2·predicates) + q2; the counts of a body's heads lie side by
 side, because they are raised together.
 """
 
@@ -18,16 +18,22 @@ def invert(predicate, predicates):
 
 
 @njit(cache=True)
+def first_at(values, begin, end, wanted):
+    """Return the first position in the sorted run `begin … end` whose value is not below the wanted one."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if values[middle] < wanted:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(cache=True)
 def find_sorted(values, begin, end, wanted):
     """Return the position of a value in the sorted run `begin … end` of the values, −1 if it is not there."""
-    low, high = begin, end
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and values[low] == wanted else -1
+    place = first_at(values, begin, end, wanted)
+    return place if place < end and values[place] == wanted else -1
 
 
 @njit(cache=True)

@@ -69,29 +69,21 @@ class Rules:
         predicates: Vocabulary | None = None,
     ) -> Rules:
         """Return rules that are given as ids, all measures zero if none are given."""
-        given: dict[str, Any] = {
-            "pattern": np.array([rule.pattern for rule in rules], dtype=_PATTERN),
-            "shape": np.array([rule.shape for rule in rules], dtype="<U4"),
-            "head": np.array([rule.head for rule in rules], dtype=np.int64),
-            "first": np.array([rule.body[0] for rule in rules], dtype=np.int64),
-            "second": np.array([(*rule.body, NO_SECOND)[1] for rule in rules], dtype=np.int64),
-        }
+        patterns, shapes, heads, bodies = zip(*rules, strict=True) if rules else ((), (), (), ())
+        ids = np.array([(head, *body, NO_SECOND)[:3] for head, body in zip(heads, bodies, strict=True)], dtype=np.int64)
         counts = np.array(measures or [Measures()] * len(rules), dtype=np.float64).reshape(-1, len(Measures._fields))
-        given |= zip(Measures._fields, counts.T.copy(), strict=True)
-        return cls(**given, predicates=predicates)
+        columns: list[Any] = [np.array(patterns, dtype=_PATTERN), np.array(shapes, dtype="<U4")]
+        columns += [*ids.reshape(-1, 3).T.copy(), *counts.T.copy(), predicates]
+        return cls(*columns)
 
     @classmethod
     def of_kind(cls, pattern: str, shape: Shape, head: Ints, first: Ints, second: Ints | None = None) -> Rules:
         """Return rules of one pattern and shape, all measures zero."""
         count = len(head)
-        given: dict[str, Any] = {
-            "pattern": np.full(count, pattern, dtype=_PATTERN),
-            "shape": np.full(count, shape, dtype="<U4"),
-            "head": head.astype(np.int64),
-            "first": first.astype(np.int64),
-            "second": np.full(count, NO_SECOND) if second is None else second.astype(np.int64),
-        }
-        return cls(**given | dict.fromkeys(Measures._fields, np.zeros(count)))
+        columns: list[Any] = [np.full(count, pattern, dtype=_PATTERN), np.full(count, shape, dtype="<U4")]
+        body = first, np.full(count, NO_SECOND) if second is None else second
+        columns += [ids.astype(np.int64) for ids in (head, *body)]
+        return cls(*columns, *(np.zeros(count) for _ in Measures._fields))
 
     def __len__(self) -> int:
         return len(self.head)

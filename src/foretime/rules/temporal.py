@@ -12,7 +12,7 @@ these and `body_count` and `head_count` the number of such steps, so that the ra
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import get_args
 
 import numba
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.config import RulesConfig
-from foretime.data.facts import Facts
+from foretime.data.facts import Facts, inverse
 from foretime.rules import temporal_kernels as kernels
-from foretime.rules.index import EventIndex, event_index
+from foretime.rules.index import EventIndex, event_index, run_starts
 from foretime.rules.patterns import PATTERNS, Pattern, gap_steps
 from foretime.rules.rule import Shape
 from foretime.rules.table import NO_SECOND, Rules, join
@@ -30,15 +30,6 @@ from foretime.rules.table import NO_SECOND, Rules, join
 Progress = Callable[[str, int, int], None]
 """Called with what is being counted, how many batches are done, and how many there are."""
 KINDS: list[tuple[Pattern, Shape]] = [(pattern, shape) for pattern in PATTERNS.values() for shape in get_args(Shape)]
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """The events by node, cut where subject or step change, and listed by step."""
-
-    bounds: NDArray[np.int64]
-    subject: NDArray[np.int64]
-    of_step: NDArray[np.int64]
 
 
 def mine_temporal(
@@ -102,16 +93,13 @@ def measure(
 
 def _read_in_time(rules: Rules, pattern: Pattern, shape: Shape, predicates: int) -> Rules:
     """Return the rules in one pattern; where the body atoms follow each other, either may come first."""
-    if pattern.second_gap == 0:
-        return Rules.of_kind(pattern.name, shape, rules.head, rules.first, rules.second)
-    head, first, second = rules.head, rules.first, rules.second
-    if shape == "path":
-        # the second atom first: the same rule read from its other end
-        swapped = tuple((ids + predicates) % (2 * predicates) for ids in (head, second, first))
-    else:
-        swapped = (head, second, first)
-    both = (np.concatenate([a, b]) for a, b in zip((head, first, second), swapped, strict=True))
-    return Rules.of_kind(pattern.name, shape, *both)
+    columns = [rules.head, rules.first, rules.second]
+    if pattern.second_gap:
+        swapped = [rules.head, rules.second, rules.first]
+        if shape == "path":  # the second atom first: the same rule read from its other end
+            swapped = [inverse(ids, predicates) for ids in swapped]
+        columns = [np.concatenate(both) for both in zip(columns, swapped, strict=True)]
+    return Rules.of_kind(pattern.name, shape, *columns)
 
 
 def _with_head_coverage(rules: Rules, pattern: Pattern, index: EventIndex, window: int) -> Rules:
@@ -127,11 +115,13 @@ def _with_head_coverage(rules: Rules, pattern: Pattern, index: EventIndex, windo
     return replace(rules, head_support=head_support, head_count=events[rules.head].astype(float))
 
 
-def _with_confidence(rules: Rules, pattern: Pattern, index: EventIndex, runs: _Runs, config: RulesConfig) -> Rules:
+def _with_confidence(
+    rules: Rules, pattern: Pattern, index: EventIndex, runs: tuple[NDArray[np.int64], ...], config: RulesConfig
+) -> Rules:
     keyed, window = _Keyed(rules, index.predicates), config.window
     counts = kernels.count_bodies(
         tuple(index), keyed.kind, gap_steps(pattern.second_gap, window), gap_steps(pattern.head_gap, window),
-        pattern.reach * window, keyed.group, keyed.head, runs.bounds, runs.subject, runs.of_step,
+        pattern.reach * window, keyed.group, keyed.head, runs[0], runs[1], runs[2],
         _head_windows(index, pattern, window), numba.get_num_threads(),
     )  # fmt: skip
     support, bodies, sums, cover_sums, body_steps = (column.sum(axis=0) for column in counts)
@@ -168,41 +158,30 @@ class _Keyed:
         return placed
 
 
-def _runs(index: EventIndex) -> _Runs:
+def _runs(index: EventIndex) -> tuple[NDArray[np.int64], ...]:
+    """Return the events by node cut where subject or step change: bounds and subject of each run, in order of steps."""
     subject = np.repeat(np.arange(len(index.around) - 1), np.diff(index.around))
-    new = np.ones(len(subject), dtype=bool)
-    new[1:] = (np.diff(subject) != 0) | (np.diff(index.around_time) != 0)
-    begin = np.flatnonzero(new)
-    end = np.append(begin[1:], len(subject))
+    begin = np.flatnonzero(run_starts(subject, index.around_time))
     step = index.around_time[begin]
     order = np.argsort(step, kind="stable")
-    bounds = np.stack([begin, end], axis=1)[order]
-    return _Runs(bounds, subject[begin][order], np.searchsorted(step[order], np.arange(index.steps + 1)))
+    bounds = np.stack([begin, np.append(begin[1:], len(subject))], axis=1)[order]
+    return bounds, subject[begin][order], np.searchsorted(step[order], np.arange(index.steps + 1))
 
 
 def _head_windows(index: EventIndex, pattern: Pattern, window: int) -> NDArray[np.float64]:
     """Return the head events that Eqs. 4 and 20 divide by for a body at each step, (2·predicates, steps)."""
     counts = np.zeros((2 * index.predicates, index.steps))
     np.add.at(counts, (index.predicate, index.time), 1.0)
+    after = np.minimum(np.arange(index.steps) + 1, index.steps)
+    until = np.minimum(after + window, index.steps)
     for _ in range(pattern.reach):
-        counts = _next_steps(counts, window)
+        total = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
+        counts = total[:, until] - total[:, after]
     return counts
-
-
-def _next_steps(counts: NDArray[np.float64], window: int) -> NDArray[np.float64]:
-    """Return the sums over the next `window` steps of each step."""
-    steps = counts.shape[1]
-    total = np.concatenate([np.zeros((len(counts), 1)), np.cumsum(counts, axis=1)], axis=1)
-    after = np.minimum(np.arange(steps) + 1, steps)
-    until = np.minimum(np.arange(steps) + 1 + window, steps)
-    sums: NDArray[np.float64] = total[:, until] - total[:, after]
-    return sums
 
 
 def _best_patterns(rules: Rules) -> Rules:
     """Return the most confident of the rules that have the same head, body and shape."""
     order = np.lexsort([-rules.confidence, rules.second, rules.first, rules.head, rules.shape])
-    keys = [column[order] for column in (rules.shape, rules.head, rules.first, rules.second)]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = np.any([column[1:] != column[:-1] for column in keys], axis=0)
+    new = run_starts(*(column[order] for column in (rules.shape, rules.head, rules.first, rules.second)))
     return rules.take(np.sort(order[new]))

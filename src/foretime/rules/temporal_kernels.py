@@ -9,21 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from foretime.rules.static_kernels import find_pair, find_sorted, invert
+from foretime.rules.static_kernels import find_pair, find_sorted, first_at, invert
 
 SINGLE, PAIR, PATH = 0, 1, 2
-
-
-@njit(cache=True)
-def first_at(time, begin, end, step):
-    """Return the first position in a sorted run whose time is not before the step."""
-    while begin < end:
-        middle = (begin + end) >> 1
-        if time[middle] < step:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
 
 
 @njit(cache=True)

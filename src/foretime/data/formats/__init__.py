@@ -10,7 +10,7 @@ from foretime.data.columns import check_mapping
 from foretime.data.formats.arrow import ARROW, PARQUET
 from foretime.data.formats.json_lines import JSON_LINES
 from foretime.data.formats.streams import check_text, without_compression
-from foretime.data.formats.table import FileFormat, RawTable, table_of_frame
+from foretime.data.formats.table import FileFormat, RawTable, as_arrow, table_of_arrow
 from foretime.data.formats.text import TEXT
 from foretime.data.problems import Problems
 
@@ -43,6 +43,6 @@ def read_table(source: Any, name: str, config: DataConfig, problems: Problems) -
         table = form.read(path, config, problems)
     else:
         problems.begin(name)
-        table = table_of_frame(source, name, config)
+        table = table_of_arrow(as_arrow(source, name), name, config)
     table.check_names(problems)
     return table

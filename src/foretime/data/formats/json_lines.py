@@ -6,67 +6,53 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from foretime.config import DataConfig
 from foretime.data.columns import map_columns
 from foretime.data.formats.table import FileFormat, RawTable, encode
-from foretime.data.formats.text import copy_records, records
-from foretime.data.problems import Place, Problems
+from foretime.data.formats.text import BadRowError, Record, collect, copy_records, records
+from foretime.data.problems import Problems
 from foretime.data.splitting import SplitRows
 from foretime.errors import DataError
 
 
 def _read(path: Path, config: DataConfig, problems: Problems) -> RawTable:
     keys: dict[str, str] = {}
-    columns: dict[str, list[str | None]] = {}
-    lines: list[int] = []
-    for record in records(path, "\t"):
-        try:
-            row = _row(record.text)
-            if not keys:
-                names = list(row)
-                positions = map_columns(config.columns, names, len(names), str(path))
-                keys = {role: names[position] for role, position in positions.items()}
-                columns = {role: [] for role in keys}
-            values = [_text(role, row.get(key)) for role, key in keys.items()]
-        except _BadRowError as error:
-            problems.add(Place(str(path), record.line), str(error))
-            continue
-        lines.append(record.line)
-        for column, value in zip(columns.values(), values, strict=True):
-            column.append(value)
+
+    def read(record: Record) -> list[str | None]:
+        row = _row(record.text)
+        if not keys:
+            names = list(row)
+            positions = map_columns(config.columns, names, len(names), str(path))
+            keys.update({role: names[position] for role, position in positions.items()})
+        return [_text(role, row.get(key)) for role, key in keys.items()]
+
+    columns, lines = collect(path, records(path, "\t"), keys, read, problems)
     if not keys:
         problems.check()
         raise DataError(f'{path}: no facts; expected lines such as {{"subject": …, "predicate": …, "object": …}}')
-    arrays = {role: pa.chunked_array([pa.array(values, pa.string())]) for role, values in columns.items()}
-    return RawTable(str(path), encode(arrays, str(path)), lambda: lines)
-
-
-class _BadRowError(ValueError):
-    """What is wrong with one line."""
+    return RawTable(str(path), encode(columns, str(path)), lambda: lines)
 
 
 def _row(text: str) -> dict[str, Any]:
     try:
         row = json.loads(text)
     except ValueError as error:
-        raise _BadRowError(f"not valid JSON: {error}; fix the line") from None
+        raise BadRowError(f"not valid JSON: {error}; fix the line") from None
     if not isinstance(row, dict):
-        raise _BadRowError(f"expected an object, found {text.strip()[:40]}; fix the line")
+        raise BadRowError(f"expected an object, found {text.strip()[:40]}; fix the line")
     return row
 
 
 def _text(role: str, value: Any) -> str | None:
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise _BadRowError(f"the {role} is not valid UTF-8; save the file as UTF-8") from None
-        return value
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return None if value is None else str(value)
-    raise _BadRowError(f"the {role} {json.dumps(value)[:40]} is neither text nor an integer; put it in quotes")
+    if not isinstance(value, str):
+        raise BadRowError(f"the {role} {json.dumps(value)[:40]} is neither text nor an integer; put it in quotes")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise BadRowError(f"the {role} is not valid UTF-8; save the file as UTF-8") from None
+    return value
 
 
 def _split(path: Path, _: DataConfig, parts: SplitRows, out: Path) -> list[Path]:

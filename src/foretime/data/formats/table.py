@@ -84,11 +84,6 @@ class FileFormat(NamedTuple):
     """How such a file begins, where it is not text."""
 
 
-def table_of_frame(frame: Any, name: str, config: DataConfig) -> RawTable:
-    """Return the table in a pandas, Polars or Arrow frame."""
-    return table_of_arrow(_as_arrow(frame, name), name, config)
-
-
 def table_of_arrow(table: pa.Table, name: str, config: DataConfig) -> RawTable:
     """Return the columns of an Arrow table that the names of its columns, or the configuration, choose."""
     positions = map_columns(config.columns, table.column_names, table.num_columns, name)
@@ -97,7 +92,8 @@ def table_of_arrow(table: pa.Table, name: str, config: DataConfig) -> RawTable:
     return RawTable(name, encode({role: table.column(place) for role, place in positions.items()}, name))
 
 
-def _as_arrow(frame: Any, name: str) -> pa.Table:
+def as_arrow(frame: Any, name: str) -> pa.Table:
+    """Return a pandas, Polars or Arrow frame as an Arrow table."""
     try:
         if type(frame).__module__.partition(".")[0] == "pandas":
             return pa.Table.from_pandas(frame, preserve_index=False)  # the index is no column

@@ -9,10 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,25 +145,23 @@ def _find_delimiter(path: Path) -> str:
 
 def _read(path: Path, config: DataConfig, problems: Problems) -> RawTable:
     layout = _find_layout(path, config)
+    good: list[int] | None = None
     try:
-        table, slow = _read_fast(layout), None
+        columns = _read_fast(layout)
     except pa.ArrowInvalid:
-        slow = _read_slowly(layout)
-        table = slow.table
-        for line, text in slow.wrong:
-            problems.add(Place(str(path), line), text)
-    if not len(table) and not problems.count:
+        found, read = _data_records(layout), partial(_row, layout)
+        columns, good = collect(path, found, layout.positions, read, problems)
+    if not len(columns["subject"]) and not problems.count:
         raise DataError(f"{path}: a header and no facts; add facts, or use --no-header if it is one")
 
     @cache
     def lines() -> list[int]:
-        return slow.lines if slow else [record.line for record in _data_records(layout)]
+        return [record.line for record in _data_records(layout)] if good is None else good
 
     # a first row that could not be read is reported already, and no fact that may be a header
-    begins_wrong = slow and slow.wrong and (not slow.lines or slow.wrong[0][0] < slow.lines[0])
+    begins_wrong = good is not None and next(_data_records(layout)).line not in good[:1]
     headless = config.header is None and not layout.header and not begins_wrong
-    columns = encode({role: table[role] for role in table.column_names}, str(path))
-    return RawTable(str(path), columns, lines, not layout.mapped, headless)
+    return RawTable(str(path), encode(columns, str(path)), lines, not layout.mapped, headless)
 
 
 def _split(path: Path, config: DataConfig, parts: SplitRows, out: Path) -> list[Path]:
@@ -195,7 +193,7 @@ def _whole(text: str) -> str:
     return text if text.endswith(("\n", "\r")) else text + "\n"
 
 
-def _read_fast(layout: TextLayout) -> pa.Table:
+def _read_fast(layout: TextLayout) -> dict[str, pa.ChunkedArray]:
     """Return the columns of a file by their role in a fact; raise `ArrowInvalid` if there is any bad row."""
     names = [str(position) for position in range(layout.width)]
     wanted = {str(position) for position in layout.positions.values()} | ({names[-1]} if layout.quoted else set())
@@ -216,32 +214,33 @@ def _read_fast(layout: TextLayout) -> pa.Table:
     if layout.quoted and len(table) and "\n" in table[names[-1]][-1].as_py():
         raise pa.ArrowInvalid("the last field of the file may be a quote that is never closed")
     table = table.slice(1 if layout.header else 0)
-    return pa.table({role: table[str(position)] for role, position in layout.positions.items()})
+    return {role: table[str(position)] for role, position in layout.positions.items()}
 
 
-class _SlowRead(NamedTuple):
-    """The good rows of a file with the line of each, and what is wrong with the others, by line."""
-
-    table: pa.Table
-    lines: list[int]
-    wrong: list[tuple[int, str]]
+class BadRowError(ValueError):
+    """What is wrong with one row."""
 
 
-def _read_slowly(layout: TextLayout) -> _SlowRead:
-    """Return the good rows of a file, and what is wrong with the bad ones."""
-    columns: dict[str, list[str]] = {role: [] for role in layout.positions}
-    seen: dict[str, str] = {}
+def collect(
+    path: Path,
+    found: Iterator[Record],
+    roles: Mapping[str, object],
+    read: Callable[[Record], list[str | None]],
+    problems: Problems,
+) -> tuple[dict[str, pa.ChunkedArray], list[int]]:
+    """Return the columns of the good rows of a file, and the line of each; rows that `read` refuses are reported."""
+    rows: list[list[str | None]] = []
+    seen: dict[str | None, str | None] = {}
     lines: list[int] = []
-    wrong: list[tuple[int, str]] = []
-    for record in _data_records(layout):
-        if fault := _fault(record, layout):
-            wrong.append((record.line, fault))
-            continue
-        lines.append(record.line)
-        for role, position in layout.positions.items():
-            field = record.fields[position]
-            columns[role].append(seen.setdefault(field, field))  # one text in memory for each name, not for each row
-    return _SlowRead(pa.table({role: pa.array(values, pa.string()) for role, values in columns.items()}), lines, wrong)
+    for record in found:
+        try:
+            rows.append([seen.setdefault(value, value) for value in read(record)])  # one text in memory for each name
+            lines.append(record.line)
+        except BadRowError as error:
+            problems.add(Place(str(path), record.line), str(error))
+    columns = zip(*rows, strict=True) if rows else [()] * len(roles)
+    arrays = (pa.chunked_array([pa.array(values, pa.string())]) for values in columns)
+    return dict(zip(roles, arrays, strict=True)), lines
 
 
 def _data_records(layout: TextLayout) -> Iterator[Record]:
@@ -252,17 +251,17 @@ def _data_records(layout: TextLayout) -> Iterator[Record]:
     yield from found
 
 
-def _fault(record: Record, layout: TextLayout) -> str:
+def _row(layout: TextLayout, record: Record) -> list[str | None]:
     try:
         record.text.encode()
     except UnicodeEncodeError as error:
         byte = ord(record.text[error.start]) - 0xDC00
-        return f"not valid UTF-8 (byte 0x{byte:02X}); save the file as UTF-8"
+        raise BadRowError(f"not valid UTF-8 (byte 0x{byte:02X}); save the file as UTF-8") from None
     if layout.quoted and _left_open(record.text, layout.delimiter):
-        return _OPEN_QUOTE
+        raise BadRowError(_OPEN_QUOTE)
     if len(record.fields) != layout.width:
-        return layout.wrong_width(len(record.fields))
-    return ""
+        raise BadRowError(layout.wrong_width(len(record.fields)))
+    return [record.fields[position] for position in layout.positions.values()]
 
 
 def _left_open(text: str, delimiter: str) -> bool:

@@ -120,7 +120,14 @@ def generate_world(events: int = USUAL_EVENTS, seed: int = 0, *, days: int | Non
     drawn, rules = _plant_rules(events, society, scale, rng)
     rest = events - sum(len(pairs.day) for pairs in drawn.values())
     drawn |= fill_up(_rows("filler"), rest, society, scale, rng)
-    return _assemble(society, drawn, rules, days, seed, rng)
+    parts = [drawn[row.name] for row in PREDICATES]
+    predicate = np.repeat(np.arange(len(parts)), [len(part.day) for part in parts])
+    order = rng.permutation(len(predicate))
+    subject, object_, day = (np.concatenate(columns)[order] for columns in zip(*parts, strict=True))
+    names = tuple(row.name for row in PREDICATES)
+    signatures = tuple((frozenset(row.subjects), frozenset(row.objects)) for row in PREDICATES)
+    columns = subject, predicate[order], object_, day
+    return World(society.names, society.types, names, signatures, *columns, rules, days, seed)
 
 
 def _check(events: int, seed: int, days: int | None) -> int:
@@ -161,30 +168,3 @@ def _plant_rules(
         counted, happened[row.name] = plant(rule, happened, noise, scale, rng)
         rules.append(counted)
     return happened, tuple(rules)
-
-
-def _assemble(
-    society: Society,
-    drawn: dict[str, Pairs],
-    rules: tuple[PlantedRule, ...],
-    days: int,
-    seed: int,
-    rng: np.random.Generator,
-) -> World:
-    parts = [drawn[row.name] for row in PREDICATES]
-    predicate = np.repeat(np.arange(len(parts)), [len(part.day) for part in parts])
-    order = rng.permutation(len(predicate))
-    subject, object_, day = (np.concatenate(columns)[order] for columns in zip(*parts, strict=True))
-    return World(
-        entities=society.names,
-        types=society.types,
-        predicates=tuple(row.name for row in PREDICATES),
-        signatures=tuple((frozenset(row.subjects), frozenset(row.objects)) for row in PREDICATES),
-        subject=subject,
-        predicate=predicate[order],
-        object=object_,
-        day=day,
-        rules=rules,
-        days=days,
-        seed=seed,
-    )
