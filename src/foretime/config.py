@@ -310,7 +310,7 @@ def with_new_names(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
             target[new_key] = new_value
             if new_key != key:
                 notes.append(f"{section}.{key} is now called {new_section}.{new_key}")
-            elif new_value != value:
+            elif f"{section}.{key}={value}" in RENAMED:
                 notes.append(f"{section}.{key} = {value!r} is now called {new_value!r}")
     return renamed, notes
 
