@@ -58,7 +58,7 @@ class EvidenceComponent(Model):
             return [ScoreTerm("evidence", 1.0, self._score_one_by_one(queries, objects))]
         batches = [
             self.score_terms(Queries(*(column[rows] for column in queries)))[0].scores.gather(1, objects[rows])
-            for rows in torch.arange(len(objects)).split(ROWS_AT_ONCE)
+            for rows in torch.arange(len(objects)).split(ROWS_AT_ONCE)  # type: ignore[no-untyped-call]
         ]
         return [ScoreTerm("evidence", 1.0, torch.cat(batches))]
 
