@@ -16,7 +16,8 @@ from foretime.evidence.families import Reach
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.reranker.features.names import name_words
-from foretime.reranker.features.profile import PROFILE_FEATURES, profile_all
+from foretime.reranker.features.profile import profile_all
+from foretime.reranker.features.words import PROFILE_FEATURES
 from foretime.rules.rule import RuleIds
 from foretime.rules.table import Rules as RuleTable
 

@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 
 from foretime.data.facts import UNKNOWN, inverse
 from foretime.evidence.families import Reach
-from foretime.reranker.features.profile import PROFILE_FEATURES
+from foretime.reranker.features.words import PROFILE_FEATURES
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 subjects = st.integers(0, ENTITIES - 1)

@@ -15,6 +15,7 @@ from evidence_graphs import (
     index_on,
     path_rules,
     reaches,
+    rule_table,
     rules_on,
     table,
 )
@@ -28,7 +29,6 @@ from foretime.evidence.families import FAMILIES, FAMILY_NAMES, PATH_SLOTS, Reach
 from foretime.evidence.index import ROWS, EvidenceIndex
 from foretime.evidence.reasons import EVENTS_KEPT, Reason, ReasonFinder
 from foretime.evidence.vocabulary import rule_vocabulary
-from foretime.rules.rule import columns_of
 
 EVERYTHING = Reach(False, 90, 7, 7, 200, *[True] * 5)
 Graph = tuple[tuple[int, ...], list[Fact]]
@@ -77,9 +77,9 @@ def assert_reasons(graph: Graph, reach: Reach, paths: list[tuple[int, int, int]]
         for y in range(ENTITIES):
             features = {(f.group.name, f.body, f.value): f for by_y in found.values() for f in by_y.get(y, [])}
             reasons = finder.find_at(question.subject, question.predicate, y, question.time)
-            told = {(r.family, r.body, r.value): r for r in reasons if r.kind != "affinity"}
+            reported = {(r.family, r.body, r.value): r for r in reasons if r.kind != "affinity"}
             assert len(reasons) == len(features)
-            assert told.keys() == {key for key in features if key[0] != "affinity"}, (question, y)
+            assert reported.keys() == {key for key in features if key[0] != "affinity"}, (question, y)
             for reason in reasons:
                 key = next(key for key in features if key[0] == "affinity") if reason.kind == "affinity" else (
                     reason.family, reason.body, reason.value
@@ -120,8 +120,7 @@ def test_a_full_table_of_paths_is_full_for_the_reasons_too() -> None:
     rows: list[Fact] = [(0, 1 + way, 1, 0, 0) for way in range(ways)]
     rows += [(1, 1 + ways + way, 2 + end, 0, 0) for way in range(ways) for end in range(ends)]
     events = event_lists(table(rows), 2 + ends, 1 + 2 * ways, 1)
-    first, second = (side.reshape(-1) for side in np.meshgrid(np.arange(ways), np.arange(ways)))
-    rules = columns_of("", "path", np.zeros(ways * ways), 1 + first, 1 + ways + second)
+    rules = rule_table([(0, 1 + first, 1 + ways + second) for first in range(ways) for second in range(ways)])
     reach = EVERYTHING._replace(**{name: name == "path" for name in FAMILY_NAMES})
     index = EvidenceIndex(2 + ends, events, rule_vocabulary(events, 2, rules, 1000), reach)
     finder = finder_of(index)
@@ -151,7 +150,7 @@ def test_a_fact_is_never_its_own_reason() -> None:
     assert finder.find_at(2, 0, 2, 4) == finder.find_at(2, 3, 2, 4) == []  # a self-loop is its own inverse
 
 
-def test_what_is_at_the_same_step_is_told_before_what_is_nearest() -> None:
+def test_what_is_at_the_same_step_comes_before_what_is_nearest() -> None:
     rows: list[Fact] = [(who, 0, 1, step, step) for who in (0, 2) for step in (2, 4, 6)]
     reasons = finder_of(index_on(rows, DENSE, EVERYTHING, [])).find_at(0, 3, 1, 4)
     assert [r.value for r in reasons if r.family == "pair_offset"] == [0, -2, 2]

@@ -21,13 +21,14 @@ from hypothesis import strategies as st
 from span_oracle import FAR, Asked, columns_of, spans_of
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.reranker.features.intervals import HUB, INTERVAL_FEATURES, STEPS, span_all, span_index
+from foretime.reranker.features.intervals import HUB, STEPS, span_all, span_index
 from foretime.reranker.features.shared_neighbours import (
     SharedNeighbourPath,
     SpanFact,
     shared_neighbour_paths,
     steps_apart,
 )
+from foretime.reranker.features.words import INTERVAL_FEATURES
 
 Graph = tuple[tuple[int, ...], list[Fact]]
 EVERYONE = list(range(ENTITIES))

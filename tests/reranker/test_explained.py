@@ -1,11 +1,10 @@
-"""Explanations of a run with two stages: contributions that add up to the score that orders the answers."""
+"""Explanations of a run with a re-ranker: contributions that add up to the score that orders the answers."""
 
 import math
 
 import pytest
 from reranked_runs import Reranked, interval_graph
 
-from foretime.cli import tables
 from foretime.config import Config, override
 from foretime.errors import ForetimeError
 from foretime.inference.answers import Question
@@ -13,6 +12,8 @@ from foretime.inference.explainer import SHARED_NEIGHBOURS, Explainer
 from foretime.inference.explanation.explanation import AnswerComparison
 from foretime.inference.explanation.layout import lay_out
 from foretime.inference.predictor import Predictor
+from foretime.inference.run import Run
+from foretime.reranker.scorer import RerankedModel
 from foretime.runs.life import train
 
 
@@ -128,29 +129,24 @@ def test_what_the_reranker_does_not_order_is_explained_by_terms_alone(explainer:
 
 
 def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkeypatch: pytest.MonkeyPatch):
-    stages = explainer.predictor.scorer.reranked
-    right = type(stages).score
+    right = RerankedModel.score
     question = Question(**{**facts_of(explainer)[0], "object": None})
     answer = explainer.predictor.predict_many([question], top=1)[0][0]
-    monkeypatch.setattr(type(stages), "score", lambda self, questions: right(self, questions) + 1)
+    monkeypatch.setattr(RerankedModel, "score", lambda self, questions: right(self, questions) + 1)
     with pytest.raises(RuntimeError, match="add up to") as caught:
         explainer.explain_answer(question, answer)
     assert not isinstance(caught.value, ForetimeError)
 
 
-def test_tables_show_the_first_stage_and_the_kinds_of_evidence(
-    reranked: dict[str, Reranked], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(tables.console, "width", 120)
-    report = reranked["fold"].run.report()
-    tables.print_reports({split: report[split] for split in ("valid", "test")})
-    lines = capsys.readouterr().out.splitlines()
-    for split in ("valid", "test"):
-        row = next(line for line in lines if f"{split}, base model" in line)
-        assert f"{report[split]['base_model']['all']['mrr']:.4f}" in row
-    tables.print_details(report["test"], 1)
-    lines = capsys.readouterr().out.splitlines()
-    asked = {name: kind for name, kind in report["test"].kinds.items() if kind.questions}
+def test_tables_show_the_base_model_and_the_kinds_of_evidence(reranked: dict[str, Reranked]):
+    run = Run(reranked["fold"].run)
+    frame = run.metrics.to_frame().set_index(["split", "model"])
+    for split, found in run.evaluations.items():
+        assert found.base_model is not None
+        assert frame.loc[(split, "base model"), "mrr"] == found.base_model.all.mrr
+        assert frame.loc[(split, "re-ranked"), "mrr"] == found.all.mrr
+    shown = str(run.evaluations["test"].by_distance)
+    asked = {name: kind for name, kind in run.evaluations["test"].kinds.items() if kind.questions}
     assert asked
     for name, kind in asked.items():
-        assert any(name in line and f"{kind.mrr:.4f}" in line for line in lines)
+        assert any(name in line and f"{kind.mrr:.4f}" in line for line in shown.splitlines())

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from foretime.reranker.features import intervals as spans
-from foretime.reranker.features.profile import FAR, PROFILE_FEATURES
-from foretime.reranker.features.words import value_in_words
+from foretime.reranker.features.words import FAR, PROFILE_FEATURES, value_in_words
 from foretime.reranker.quantising import is_count, is_share, quantise
 
 

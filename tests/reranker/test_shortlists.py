@@ -29,8 +29,7 @@ from foretime.reranker.features.extractor import (
     term_features,
 )
 from foretime.reranker.features.names import name_words
-from foretime.reranker.features.profile import FAR, PROFILE_FEATURES
-from foretime.reranker.features.words import WORDS, in_words, value_in_words
+from foretime.reranker.features.words import FAR, PROFILE_FEATURES, WORDS, in_words, value_in_words
 from foretime.reranker.trees import examples_of, unknown_only
 from foretime.training.trainer import sizes_of
 

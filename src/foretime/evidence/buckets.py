@@ -5,6 +5,7 @@ The three functions that number a bucket are plain Python here; `lookups` compil
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final
 
 import numpy as np
@@ -44,12 +45,8 @@ def affinity_bucket(affinity: float) -> int:
 
 def offset_bounds(distance: int) -> tuple[int, int | None]:
     """Return the least and the greatest number of steps in the bucket of a distance, none for the last bucket."""
-    if distance == 0:
-        return 0, 0
-    edges = (0, *OFFSET_EDGES, None)
-    place = next(i for i, edge in enumerate(edges) if edge is None or abs(distance) <= edge)
-    before = edges[place - 1]
-    return (before or 0) + 1, edges[place]
+    place = bisect_left(OFFSET_EDGES, abs(distance))
+    return ((0, *OFFSET_EDGES)[place] + 1, (*OFFSET_EDGES, None)[place]) if distance else (0, 0)
 
 
 def offset_words(distance: int, unit: str = "step", bucket: bool = True) -> str:

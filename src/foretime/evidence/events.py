@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.data.facts import Facts, Ids
+from foretime.data.facts import Facts
 from foretime.evidence.buckets import count_bucket
 
 Ints = NDArray[np.int32]
@@ -66,61 +66,66 @@ class EventLists(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    subject: Ids
-    predicate: Ids
-    object: Ids
-    time: Ids
-    twin: Ids
+    subject: Ints
+    predicate: Ints
+    object: Ints
+    time: Ints
+    twin: Ints
+
+    def by(self, *names: str) -> _Rows:
+        """Return the rows sorted by columns, the first one first."""
+        order = np.lexsort([getattr(self, name) for name in reversed(names)])
+        return _Rows(*(column[order] for column in self))
 
 
 def event_lists(facts: Facts, entities: int, predicates: int, steps: int) -> EventLists:
     """Return the events of the facts; `predicates` counts them without inverses."""
     rows = _rows(facts.with_inverses(predicates))
-    by_pair = _sorted(rows, [rows.twin, rows.time, rows.predicate, rows.object, rows.subject])
+    by_pair = rows.by("subject", "object", "predicate", "time", "twin")
     pair_begin = _begins(by_pair.subject, by_pair.object)
     group_begin = _begins(by_pair.subject, by_pair.object, by_pair.predicate)
-    first_met = np.minimum.reduceat(by_pair.time, pair_begin) if len(pair_begin) else np.empty(0, dtype=np.int64)
-    by_object = _sorted(rows, [rows.time, rows.object, rows.predicate])
+    first_met = np.minimum.reduceat(by_pair.time, pair_begin) if len(pair_begin) else by_pair.time
+    by_object = rows.by("predicate", "object", "time")
     object_begin = _begins(by_object.predicate, by_object.object)
-    lists = _closed(object_begin, len(by_object.time))
-    by_predicate = _sorted(rows, [rows.time, rows.predicate])
-    by_step = _sorted(rows, [rows.subject, rows.object, rows.time])
+    lists = np.append(object_begin, len(by_object.time))
+    by_predicate = rows.by("predicate", "time")
+    by_step = rows.by("time", "object", "subject")
     active_begin = _begins(by_step.time, by_step.object)
-    active = _closed(active_begin, len(by_step.time))
+    active = np.append(active_begin, len(by_step.time))
     sole = by_step.subject[active_begin]
-    by_entity = _sorted(rows, [rows.time, rows.object])
+    by_entity = rows.by("object", "time")
     return EventLists(
         predicates=predicates,
         steps=steps,
-        node=_offsets(by_pair.subject[pair_begin], entities),
-        other=_small(by_pair.object[pair_begin]),
-        pair=_closed(np.searchsorted(group_begin, pair_begin), len(group_begin)),
-        first_met=_small(first_met),
-        met=_small(first_met[np.lexsort([first_met, by_pair.subject[pair_begin]])]),
-        group_predicate=_small(by_pair.predicate[group_begin]),
-        group=_closed(group_begin, len(by_pair.time)),
-        time=_small(by_pair.time),
-        twin=_small(by_pair.twin),
-        objects=_offsets(by_object.predicate[object_begin], 2 * predicates),
-        object=_small(by_object.object[object_begin]),
+        node=offsets_of(by_pair.subject[pair_begin], entities),
+        other=by_pair.object[pair_begin],
+        pair=np.append(np.searchsorted(group_begin, pair_begin), len(group_begin)),
+        first_met=first_met,
+        met=first_met[np.lexsort([first_met, by_pair.subject[pair_begin]])],
+        group_predicate=by_pair.predicate[group_begin],
+        group=np.append(group_begin, len(by_pair.time)),
+        time=by_pair.time,
+        twin=by_pair.twin,
+        objects=offsets_of(by_object.predicate[object_begin], 2 * predicates),
+        object=by_object.object[object_begin],
         by_object=lists,
         object_bucket=_bucket_of(np.diff(lists)),
-        by_object_time=_small(by_object.time),
-        by_object_subject=_small(by_object.subject),
-        by_predicate=_offsets(by_predicate.predicate, 2 * predicates),
-        by_predicate_time=_small(by_predicate.time),
-        by_predicate_object=_small(by_predicate.object),
-        by_predicate_subject=_small(by_predicate.subject),
-        step=_offsets(by_step.time[active_begin], steps),
-        step_object=_small(by_step.object[active_begin]),
-        step_sole=_small(np.where(sole == by_step.subject[active[1:] - 1], sole, -1)),
+        by_object_time=by_object.time,
+        by_object_subject=by_object.subject,
+        by_predicate=offsets_of(by_predicate.predicate, 2 * predicates),
+        by_predicate_time=by_predicate.time,
+        by_predicate_object=by_predicate.object,
+        by_predicate_subject=by_predicate.subject,
+        step=offsets_of(by_step.time[active_begin], steps),
+        step_object=by_step.object[active_begin],
+        step_sole=np.where(sole == by_step.subject[active[1:] - 1], sole, np.int32(-1)),
         active=active,
-        active_subject=_small(by_step.subject),
-        by_entity=_offsets(by_entity.object, entities),
-        by_entity_time=_small(by_entity.time),
-        by_entity_other=_small(by_entity.subject),
-        by_entity_predicate=_small(by_entity.predicate),
-        by_entity_twin=_small(by_entity.twin),
+        active_subject=by_step.subject,
+        by_entity=offsets_of(by_entity.object, entities),
+        by_entity_time=by_entity.time,
+        by_entity_other=by_entity.subject,
+        by_entity_predicate=by_entity.predicate,
+        by_entity_twin=by_entity.twin,
     )
 
 
@@ -128,26 +133,12 @@ def _rows(facts: Facts) -> _Rows:
     """Return one row for each known end of each fact, with the other end as its twin (itself if there is none)."""
     first, second = facts.known_ends()
     two = np.flatnonzero(first != second)
-
-    def twice(column: Ids) -> Ids:
-        return np.concatenate([column, column[two]])
-
-    return _Rows(
-        twice(facts.subject),
-        twice(facts.predicate),
-        twice(facts.object),
-        np.concatenate([first, second[two]]),
-        np.concatenate([second, first[two]]),
-    )
+    columns = [(ids, ids) for ids in (facts.subject, facts.predicate, facts.object)]
+    columns += [(first, second), (second, first)]
+    return _Rows(*(np.concatenate([one, other[two]]).astype(np.int32) for one, other in columns))
 
 
-def _sorted(rows: _Rows, keys: list[Ids]) -> _Rows:
-    """Return the rows sorted by the keys, the last key first."""
-    order = np.lexsort(keys)
-    return _Rows(*(column[order] for column in rows))
-
-
-def _begins(*columns: Ids) -> Offsets:
+def _begins(*columns: Ints) -> Offsets:
     """Return where each run of equal values begins in sorted columns."""
     new = np.zeros(len(columns[0]), dtype=bool)
     new[:1] = True
@@ -156,11 +147,7 @@ def _begins(*columns: Ids) -> Offsets:
     return np.flatnonzero(new)
 
 
-def _closed(begins: Offsets, end: int) -> Offsets:
-    return np.append(begins, end).astype(np.int64)
-
-
-def _offsets(ids: Ids, count: int) -> Offsets:
+def offsets_of(ids: Ints | Offsets, count: int) -> Offsets:
     """Return where each id's run begins in the sorted ids, and where the last one ends."""
     return np.searchsorted(ids, np.arange(count + 1)).astype(np.int64)
 
@@ -168,7 +155,3 @@ def _offsets(ids: Ids, count: int) -> Offsets:
 def _bucket_of(counts: Offsets) -> NDArray[np.int8]:
     distinct, place = np.unique(counts, return_inverse=True)
     return np.array([count_bucket(count) for count in distinct.tolist()], dtype=np.int8)[place]
-
-
-def _small(column: Ids) -> Ints:
-    return column.astype(np.int32)

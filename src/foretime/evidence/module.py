@@ -56,11 +56,11 @@ class EvidenceComponent(Model):
         objects = objects.expand(len(queries.subject), -1)
         if objects.shape[1] <= ONE_BY_ONE and not torch.is_grad_enabled():
             return [ScoreTerm("evidence", 1.0, self._score_one_by_one(queries, objects))]
-        parts = [
+        batches = [
             self.score_terms(Queries(*(column[rows] for column in queries)))[0].scores.gather(1, objects[rows])
-            for rows in _slices(len(queries.subject))
+            for rows in torch.arange(len(objects)).split(ROWS_AT_ONCE)  # type: ignore[no-untyped-call]
         ]
-        return [ScoreTerm("evidence", 1.0, torch.cat(parts) if parts else torch.zeros(objects.shape))]
+        return [ScoreTerm("evidence", 1.0, torch.cat(batches))]
 
     def _score_one_by_one(self, queries: Queries, objects: Tensor) -> Tensor:
         width = objects.shape[1]
@@ -142,7 +142,3 @@ def evidence_of(model: Model) -> EvidenceComponent | None:
     if isinstance(model, WithEvidence):
         return model.evidence
     return model if isinstance(model, EvidenceComponent) else None
-
-
-def _slices(count: int) -> list[slice]:
-    return [slice(begin, begin + ROWS_AT_ONCE) for begin in range(0, count, ROWS_AT_ONCE)]

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.events import Ints
-from foretime.evidence.families import FAMILIES, FEATURES, RULED, Family, FeatureGroup
+from foretime.evidence.families import FAMILIES, FEATURES, RULED
 from foretime.evidence.index import EvidenceIndex, Floats
 from foretime.evidence.visibility import is_hidden, is_watched
 
+Asked = tuple[int, int, int, int]
+"""Subject, predicate, candidate, step."""
+Grounding = tuple[int, int, float]
+"""Where two events lie that ground a feature together, and their share or the distance of the farther one."""
 EVENTS_KEPT = 10
 """How many events a reason names at the most, the nearest in time first."""
 _GROUPS = [(family, group) for family in FAMILIES for group in family.groups for _ in range(group.size)]
@@ -76,30 +79,6 @@ class Reason:
         return self.share * self.weights.total
 
 
-class _Asked(NamedTuple):
-    x: int
-    p: int
-    y: int
-    t: int
-
-
-class _Found(NamedTuple):
-    """What grounds a feature."""
-
-    body: tuple[int, ...]
-    events: tuple[Event, ...]
-    groundings: int
-    partners: tuple[int, ...] = ()
-
-
-class _Grounding(NamedTuple):
-    """Two events that ground a feature together: their places, and the share or the distance of the farther one."""
-
-    first: int
-    second: int
-    amount: float
-
-
 class ReasonFinder:
     """Finds the reasons of candidates, given the learned weights."""
 
@@ -120,106 +99,93 @@ class ReasonFinder:
 
     def find_at(self, subject: int, predicate: int, object_: int, time: int) -> list[Reason]:
         """Return the reasons of an object at one step."""
-        asked = _Asked(subject, predicate, object_, time)
+        asked = (subject, predicate, object_, time)
         found: list[Reason] = []
-        groundings: dict[int, list[_Grounding]] = {}
-        for *row, value in self.index.record(subject, predicate, object_, time).tolist():
+        groundings: dict[int, list[Grounding]] = {}
+        for *row, value in self.index.record(*asked).tolist():
             feature, rule, first, second = map(int, row)
             if feature < 0:
-                groundings.setdefault(rule, []).append(_Grounding(first, second, value))
+                groundings.setdefault(rule, []).append((first, second, value))
                 continue
             family, group = _GROUPS[feature]
             places = (feature, FEATURES * (1 + predicate) + feature, rule)
             weights = Weights(*(float(self._weights[place]) if place >= 0 else 0.0 for place in places))
-            what = self._ground(asked, family, group, value, rule, first, groundings)
+            if family.events == "meetings":
+                what = self._meetings(asked, groundings[rule])
+            elif family.events == "paths":
+                what = self._paths(subject, groundings[rule], rule)
+            else:
+                step = None if group.kind == "total" else time + (int(value) if group.kind == "offset" else 0)
+                what = self._listed(asked, family.events, first, step)
             value = value if group.kind == "affinity" else int(value)
-            reason = Reason(group.name, family.name, what.body, value, weights, *what[1:])
             # what is at the very step comes before what is nearest to it
             swap = value == 0 and bool(found) and found[-1].family == group.name
-            found.insert(len(found) - swap, reason)
+            found.insert(len(found) - swap, Reason(group.name, family.name, value=value, weights=weights, **what))
         return found
 
-    def _ground(
-        self, asked: _Asked, family: Family, group: FeatureGroup, value: float, rule: int, owner: int,
-        groundings: dict[int, list[_Grounding]],
-    ) -> _Found:  # fmt: skip
-        """Return what grounds a recorded feature."""
-        if family.events == "meetings":
-            return self._meetings(asked, groundings[rule])
-        if family.events == "paths":
-            return self._paths(asked, groundings[rule], rule)
-        step = None if group.kind == "total" else asked.t + (int(value) if group.kind == "offset" else 0)
-        return self._listed(asked, family.events, owner, step)
-
-    def _listed(self, asked: _Asked, events: str, owner: int, step: int | None) -> _Found:
+    def _listed(self, asked: Asked, events: str, owner: int, step: int | None) -> dict[str, Any]:
         """Return the events of a group, of an object of the predicate or of an entity, at one step or at any."""
         lists, (x, p, y, t), past_only = self.events, asked, self.reach.past_only
-        subjects: int | Ints
-        predicates: int | Ints
-        body: tuple[int, ...]
+        own = slice(*{"by_pair": lists.group, "by_object": lists.by_object}.get(events, lists.by_entity)[owner:][:2])
+        body: tuple[int, ...] = (p,)
         if events == "by_pair":
-            own = slice(*lists.group[owner : owner + 2])
-            subjects, predicates, time = x, int(lists.group_predicate[owner]), lists.time[own]
-            watched = is_watched(predicates, p, inverse(p, lists.predicates), x == y)
-            hidden, body = is_hidden(watched, time, lists.twin[own], t, past_only), (predicates,)
+            body, time = (int(lists.group_predicate[owner]),), lists.time[own]
+            subjects, predicates = np.full(len(time), x), np.full(len(time), body[0])
+            watched = is_watched(body[0], p, inverse(p, lists.predicates), x == y)
+            hidden = is_hidden(watched, time, lists.twin[own], t, past_only)
         else:
             if events == "by_object":
-                own = slice(*lists.by_object[owner : owner + 2])
-                subjects, predicates, time, body = lists.by_object_subject[own], p, lists.by_object_time[own], (p,)
+                time, subjects = lists.by_object_time[own], lists.by_object_subject[own]
+                predicates = np.full(len(time), p)
             else:
-                own = slice(*lists.by_entity[owner : owner + 2])
-                subjects, predicates, time = (
-                    lists.by_entity_other[own],
-                    lists.by_entity_predicate[own],
-                    lists.by_entity_time[own],
-                )
-                body = ()
+                time, subjects, body = lists.by_entity_time[own], lists.by_entity_other[own], ()
+                predicates = lists.by_entity_predicate[own]
             hidden = (subjects == x) | is_hidden(False, time, time, t, past_only)
         places = np.flatnonzero(~hidden if step is None else ~hidden & (time == step))
         count = len(places)
         if count > EVENTS_KEPT:
             far = np.abs(time[places].astype(np.int64) - t)
             places = places[far <= np.partition(far, EVENTS_KEPT - 1)[EVENTS_KEPT - 1]]
-        who, what = (
-            [ids] * len(places) if isinstance(ids, int) else ids[places].tolist() for ids in (subjects, predicates)
-        )
-        found = [self._event(z, q, y, when) for z, q, when in zip(who, what, time[places].tolist(), strict=True)]
+        rows = zip(*(column[places].tolist() for column in (subjects, predicates, time)), strict=True)
+        found = [self._event(z, q, y, when) for z, q, when in rows]
         found.sort(key=lambda event: (abs(event.time - t), event.time, event))
-        return _Found(body, tuple(found[:EVENTS_KEPT]), count)
+        return {"body": body, "events": tuple(found[:EVENTS_KEPT]), "count": count}
 
-    def _meetings(self, asked: _Asked, groundings: list[_Grounding]) -> _Found:
+    def _meetings(self, asked: Asked, groundings: list[Grounding]) -> dict[str, Any]:
         """Return the partners that subject and candidate share, and the nearest events with the foremost of them."""
-        partners = {int(self.events.other[found.first]): found for found in groundings}
-        order = tuple(sorted(partners, key=lambda z: (-partners[z].amount, z)))
+        x, p, y, t = asked
+        partners = {int(self.events.other[found[0]]): found for found in groundings}
+        order = tuple(sorted(partners, key=lambda z: (-partners[z][2], z)))
         events = []
         for z in order[: EVENTS_KEPT // 2]:
             first, second, _ = partners[z]
-            events += [self._meeting(asked.x, z, first, asked, asked.p), self._meeting(z, asked.y, second, asked, -1)]
-        return _Found((), tuple(events), len(groundings), order)
+            events += [self._meeting(x, z, first, t, p), self._meeting(z, y, second, t, -1)]
+        return {"body": (), "events": tuple(events), "count": len(groundings), "partners": order}
 
-    def _meeting(self, one: int, other: int, pair: int, asked: _Asked, watched: int) -> Event:
+    def _meeting(self, one: int, other: int, pair: int, t: int, watched: int) -> Event:
         """Return the nearest event of a pair that the question may see; only the subject's own can be its own."""
         first, last = self.events.pair[pair : pair + 2]
         groups = self.events.group[first : last + 1]
         own = slice(groups[0], groups[-1])
         predicate, time = np.repeat(self.events.group_predicate[first:last], np.diff(groups)), self.events.time[own]
-        hidden = is_hidden(predicate == watched, time, self.events.twin[own], asked.t, self.reach.past_only)
-        far = np.abs(time.astype(np.int64) - asked.t)
+        hidden = is_hidden(predicate == watched, time, self.events.twin[own], t, self.reach.past_only)
+        far = np.abs(time.astype(np.int64) - t)
         nearest = ~hidden & (far == far[~hidden].min())
         step, q = min(zip(time[nearest].tolist(), predicate[nearest].tolist(), strict=True))
         return self._event(one, q, other, step)
 
-    def _paths(self, asked: _Asked, groundings: list[_Grounding], rule: int) -> _Found:
+    def _paths(self, x: int, groundings: list[Grounding], rule: int) -> dict[str, Any]:
         """Return the body of a path rule and the events of its nearest paths."""
         lists, every = self.events, 2 * self.events.predicates
-        nearest = sorted(groundings, key=lambda found: (abs(found.amount), found.amount))
+        nearest = sorted(groundings, key=lambda found: (abs(found[2]), found[2]))
         events = []
         for first, second, _ in nearest[: EVENTS_KEPT // 2]:
-            for e, whom in ((first, asked.x), (second, lists.by_entity_other[first])):
+            for e, whom in ((first, x), (second, lists.by_entity_other[first])):
                 ids = (lists.by_entity_other[e], lists.by_entity_predicate[e], whom, lists.by_entity_time[e])
                 events.append(self._event(*map(int, ids)))
         place = rule - FEATURES * (1 + every) - RULED * len(self.index.rules.pair_body)
-        return _Found(divmod(int(self.index.rules.path_body[place]), every), tuple(events), len(groundings))
+        body = divmod(int(self.index.rules.path_body[place]), every)
+        return {"body": body, "events": tuple(events), "count": len(groundings)}
 
     def _event(self, subject: int, predicate: int, object_: int, time: int) -> Event:
         """Return an event; one of an inverse predicate as it happened."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foretime.data.facts import inverse
-from foretime.evidence.events import EventLists, Ints, Offsets
+from foretime.evidence.events import EventLists, Ints, Offsets, offsets_of
 from foretime.rules.table import NO_SECOND, Rules
 
 
@@ -30,9 +30,9 @@ def rule_vocabulary(events: EventLists, pair_support: int, rules: Rules | None, 
     head, body = _pair_rules(events, pair_support)
     path_head, path_body = _path_rules(rules, path_rules, every)
     return RuleVocabulary(
-        pair=_offsets(head, every),
+        pair=offsets_of(head, every),
         pair_body=body.astype(np.int32),
-        path=_offsets(path_head, every),
+        path=offsets_of(path_head, every),
         path_body=path_body,
     )
 
@@ -64,7 +64,3 @@ def _path_rules(rules: Rules | None, at_most: int, every: int) -> tuple[Offsets,
     body = np.concatenate([best.first * every + best.second, mirror[2] * every + mirror[1]])
     keys = np.unique(np.stack([head, body]), axis=1)
     return keys[0], keys[1]
-
-
-def _offsets(heads: Offsets, count: int) -> Offsets:
-    return np.searchsorted(heads, np.arange(count + 1)).astype(np.int64)

@@ -123,6 +123,8 @@ def _walk_objects(events, reach, scratch, sink, x, p, t, only):
         if subjects[e] != x and y != x and mark[y + 1] != round_:
             mark[y + 1] = round_
             accumulate(learn, own, table, scores, rows, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
+            if only >= 0:
+                break
     if reach.past_only:
         return
     for e in range(place, end):
@@ -133,6 +135,8 @@ def _walk_objects(events, reach, scratch, sink, x, p, t, only):
         if subjects[e] != x and y != x and mark[y + 1] != seen:
             mark[y + 1] = seen
             accumulate(learn, own, table, scores, rows, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
+            if only >= 0 and times[e] > t:
+                break
 
 
 @compiled
@@ -162,6 +166,8 @@ def _walk_active(events, reach, scratch, sink, x, t, only):
             when = t + side * distance
             if when < 0 or when >= events.steps:
                 continue
+            if only >= 0 and mark[only + 1] == round_:
+                break
             f = _ACTIVE + offset_bucket(side * distance)
             first, last = places_of(objects, step[when], step[when + 1], only)
             for e in range(first, last):
@@ -189,13 +195,15 @@ def _find_two_hop(events, past_only, scratch, sink, x, p, t, only):
         k = i if only < 0 else find(others, node[x], node[x + 1], z)
         if z == x or k < 0:
             continue
-        first, last = places_of(others, node[z], node[z + 1], only)
         if not has_met(events, k, p, past_only, t):
             always = False
             continue
+        first, last = i, i + 1  # one candidate and its partner; a record wants the pair as the partner has it
+        if only < 0 or rows is not None:
+            first, last = places_of(others, node[z], node[z + 1], only)
         share = np.float32(1.0 / np.log(1.0 + partners_before(events.met, node[z], node[z + 1], past_only, t)))
         for m in range(first, last):
-            y = others[m]
+            y = others[m] if only < 0 else only
             if y == x or y == z or (past_only and first_met[m] >= t):
                 continue
             if affinity[y] == 0.0:

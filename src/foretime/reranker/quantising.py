@@ -31,10 +31,11 @@ def is_share(feature: str) -> bool:
     return feature.endswith(SHARES)
 
 
-def quantise(features: Sequence[str], values: NDArray[np.float32]) -> None:
-    """Round the counts and shares among features, (candidates, features), in place: counts to 0, 1, 3, 7, 15, …"""
+def quantise(features: Sequence[str], values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the values, (candidates, features), rounded in place where they are counts or shares: 0, 1, 3, 7, 15, …"""
     for place, feature in enumerate(features):
         if is_count(feature):
             values[:, place] = np.exp2(np.rint(np.log2(1 + values[:, place]))) - 1
         elif is_share(feature):
             values[:, place] = np.exp2(np.rint(np.log2(np.maximum(values[:, place], SMALLEST_SHARE))))
+    return values

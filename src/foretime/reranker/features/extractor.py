@@ -23,13 +23,14 @@ from foretime.evidence.module import WithEvidence
 from foretime.models import Model, Queries
 from foretime.models.boundaries import end_queries
 from foretime.reranker.features.names import NameWords, name_words
-from foretime.reranker.features.words import AT_THE_END, BELOW
+from foretime.reranker.features.words import AT_THE_END, BELOW, INTERVAL_FEATURES, PROFILE_FEATURES
 from foretime.reranker.quantising import quantise
 
 if TYPE_CHECKING:
     from foretime.reranker.features.intervals import SpanIndex
 
-PROFILE_RUNS = 8
+RUNS = 8
+"""Into how many runs the questions of a batch are cut, for threads to take."""
 Features = NDArray[np.float32]
 """Features of candidates, (candidates, features)."""
 
@@ -78,7 +79,11 @@ class FeatureExtractor:
         index = model.evidence.index if isinstance(model, WithEvidence) else build_index(graph, config)
         facts = concatenate([graph.facts(split) for split in config.splits])
         names = name_words(graph.entities, facts, len(graph.predicates))
-        return cls(index, names, _spans_of(graph, facts) if graph.has_intervals else None)
+        if not graph.has_intervals:
+            return cls(index, names, None)
+        from foretime.reranker.features.intervals import span_index  # numba is slow to load
+
+        return cls(index, names, span_index(facts, len(graph.entities), len(graph.predicates)))
 
     def extract(self, terms: dict[str, Tensor], questions: Facts, shortlist: Shortlist) -> tuple[list[str], Features]:
         """Return the names of all features, and their values; `terms` are those of `score_each_term`."""
@@ -96,49 +101,26 @@ class FeatureExtractor:
         return np.hstack([at_start, at_end, self._intervals(self.spans, questions, shortlist)])
 
     def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
-        from foretime.reranker.features.profile import PROFILE_FEATURES, profile_all
+        from foretime.reranker.features.profile import profile_all  # numba is slow to load
 
         out = np.zeros((len(shortlist.object), len(PROFILE_FEATURES)), dtype=np.float32)
-        past_only = self.index.reach.past_only
-        profile_all(
-            self.index.events, self.names, past_only, questions.subject, questions.predicate, time,
-            shortlist.first, shortlist.object, out, PROFILE_RUNS,
-        )  # fmt: skip
-        if not self.exact:
-            quantise(PROFILE_FEATURES, out)
-        return out
+        asked = (questions.subject, questions.predicate, time, shortlist.first, shortlist.object)
+        profile_all(self.index.events, self.names, self.index.reach.past_only, *asked, out, RUNS)
+        return out if self.exact else quantise(PROFILE_FEATURES, out)
 
     def _intervals(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Features:
-        from foretime.reranker.features.intervals import INTERVAL_FEATURES, STEPS, span_all
+        from foretime.reranker.features.intervals import STEPS, span_all
 
         out = np.zeros((len(shortlist.object), len(INTERVAL_FEATURES)), dtype=np.float32)
-        asked = (questions.subject, questions.predicate, questions.start, questions.end)
-        past_only = self.index.reach.past_only
-        runs = min(PROFILE_RUNS, len(questions))
-        span_all(spans, past_only, STEPS, *asked, shortlist.first, shortlist.object, out, runs)
-        if not self.exact:
-            quantise(INTERVAL_FEATURES, out)
-        return out
+        asked = (questions.subject, questions.predicate, questions.start, questions.end, *shortlist[:2])
+        span_all(spans, self.index.reach.past_only, STEPS, *asked, out, min(RUNS, len(questions)))
+        return out if self.exact else quantise(INTERVAL_FEATURES, out)
 
 
 def graph_feature_names(intervals: bool) -> list[str]:
     """Return the names of what the graph says of a candidate, the last of its features."""
-    from foretime.reranker.features import intervals as spans
-    from foretime.reranker.features import profile
-
-    if not intervals:
-        return list(profile.PROFILE_FEATURES)
-    return [
-        *profile.PROFILE_FEATURES,
-        *(f"{name}{AT_THE_END}" for name in profile.PROFILE_FEATURES),
-        *spans.INTERVAL_FEATURES,
-    ]
-
-
-def _spans_of(graph: Graph, facts: Facts) -> SpanIndex:
-    from foretime.reranker.features.intervals import span_index  # numba is slow to load
-
-    return span_index(facts, len(graph.entities), len(graph.predicates))
+    of_intervals = [*(f"{name}{AT_THE_END}" for name in PROFILE_FEATURES), *INTERVAL_FEATURES]
+    return [*PROFILE_FEATURES, *(of_intervals if intervals else [])]
 
 
 def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:
@@ -172,15 +154,11 @@ def shortlist_of(scores: Tensor, questions: Facts, known: AnswerIndex, top: int)
     best, place = masked.topk(min(top, scores.shape[1]), dim=1)
     open_ = (best > -torch.inf).numpy()
     ranked = open_.sum(1)
-    known_count = np.bincount(row, minlength=len(scores))
-    first = np.append(0, np.cumsum(ranked + known_count))
-    objects = np.empty(first[-1], dtype=np.int64)
-    is_known = np.arange(first[-1]) - np.repeat(first[:-1], ranked + known_count) >= np.repeat(
-        ranked, ranked + known_count
-    )
-    objects[~is_known] = place.numpy()[open_]
-    objects[is_known] = column[np.argsort(row, kind="stable")]
-    return Shortlist(first, objects, ranked)
+    first = np.append(0, np.cumsum(ranked + np.bincount(row, minlength=len(scores))))
+    shortlist = Shortlist(first, np.empty(first[-1], dtype=np.int64), ranked)
+    shortlist.object[shortlist.is_ranked] = place.numpy()[open_]
+    shortlist.object[~shortlist.is_ranked] = column[np.argsort(row, kind="stable")]
+    return shortlist
 
 
 def term_features(terms: dict[str, Tensor], shortlist: Shortlist) -> tuple[list[str], Features]:

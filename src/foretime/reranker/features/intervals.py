@@ -17,25 +17,14 @@ import numpy as np
 from numba import njit, prange
 
 from foretime.data.facts import UNKNOWN, Facts
-from foretime.evidence.events import Ints, Offsets
+from foretime.evidence.events import Ints, Offsets, offsets_of
 from foretime.evidence.lookups import compiled, is_own_span, lower_bound
-from foretime.reranker.features.profile import FAR
+from foretime.reranker.features.words import FAR, INTERVAL_FEATURES
 
-_OF_FACTS: Final = (
-    "gap_before", "gap_after", "overlapping", "covering", "within", "same_span", "same_start", "same_end",
-    "following", "preceding", "likeness", "born_after", "gone_before",
-)  # fmt: skip
-INTERVAL_FEATURES: Final = (
-    *(f"object_{name}" for name in _OF_FACTS),
-    *(f"active_{name}" for name in _OF_FACTS),
-    *(f"shared_neighbours{name}" for name in ("", "_now", "_same", "_same_now", "_same_together", "_same_near")),
-    "span_length",
-)  # fmt: skip
-"""Their names, in order: of facts under the predicate asked about, of all facts, of co-neighbours, of the question."""
-_ACTIVE: Final = len(_OF_FACTS)
-_SHARED: Final = 2 * len(_OF_FACTS)
-_SUMS: Final = 6
-_LENGTH: Final = _SHARED + _SUMS
+_ACTIVE: Final = INTERVAL_FEATURES.index("active_gap_before")
+_SHARED: Final = INTERVAL_FEATURES.index("shared_neighbours")
+_LENGTH: Final = INTERVAL_FEATURES.index("span_length")
+_SUMS: Final = _LENGTH - _SHARED
 STEPS: Final = 10_000_000
 """Facts that are looked at for the co-neighbours of one question at most: about a tenth of a second."""
 HUB: Final = 400
@@ -65,7 +54,7 @@ def span_index(facts: Facts, entities: int, predicates: int) -> SpanIndex:
     first = np.minimum(*rows.known_ends())
     return SpanIndex(
         predicates=predicates,
-        of=np.searchsorted(rows.object, np.arange(entities + 1)).astype(np.int64),
+        of=offsets_of(rows.object, entities),
         other=rows.subject.astype(np.int32),
         predicate=rows.predicate.astype(np.int32),
         start=rows.start.astype(np.int32),

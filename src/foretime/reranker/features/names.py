@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import Facts
 from foretime.data.vocabulary import Vocabulary
-from foretime.evidence.events import Ints, Offsets
+from foretime.evidence.events import Ints, Offsets, offsets_of
 
 _WORD = re.compile(r"\w+")
 
@@ -53,7 +53,7 @@ def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords
         of=of,
         word=word.astype(np.int32),
         rarity=np.log(len(entities) / np.maximum(entities_with, 1)).astype(np.float32),
-        by_predicate=np.searchsorted(keys // max(len(words), 1), np.arange(2 * predicates + 1)).astype(np.int64),
+        by_predicate=offsets_of(keys // max(len(words), 1), 2 * predicates),
         by_predicate_word=(keys % max(len(words), 1)).astype(np.int32),
         by_predicate_count=count.astype(np.int32),
     )

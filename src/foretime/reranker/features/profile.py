@@ -5,6 +5,7 @@ Every number is counted without the question's own facts, as `evidence.visibilit
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Final
 
 import numpy as np
@@ -21,45 +22,17 @@ from foretime.evidence.lookups import (
     others_before,
     partners_before,
 )
+from foretime.reranker.features.words import FAR, PROFILE_FEATURES
 
-FAR: Final = 10_000.0
-"""The distance of an event that does not exist."""
-PROFILE_FEATURES: Final = (
-    "pair_before", "pair_after", "pair_nearest", "pair_now", "pair_week", "pair_month", "pair_events",
-    "pair_predicates", "pair_recent", "pair_lasting", "pair_share",
-    "same_before", "same_after", "same_events", "same_lasting", "same_share",
-    "inverse_before", "inverse_after", "inverse_now",
-    "object_before", "object_after", "object_now", "object_month", "object_events", "object_share", "object_habit",
-    "active_before", "active_after", "active_now", "active_week", "active_month", "events", "partners",
-    "affinity", "common_partners", "path_now", "path_week",
-    "name_overlap", "name_count", "name_share",
-    "subject_events", "subject_partners", "subject_now", "subject_same_events", "predicate_events", "predicate",
-)  # fmt: skip
-"""Their names, in order."""
-(
-    _PAIR, _PAIR_RECENT, _PAIR_SHARE, _SAME, _SAME_LASTING, _SAME_SHARE, _INVERSE, _OBJECT, _OBJECT_MONTH,
-    _ACTIVE, _ACTIVE_WEEK, _AFFINITY, _PATH, _NAME, _SUBJECT,
-) = (
-    PROFILE_FEATURES.index(name)
-    for name in (
-        "pair_before", "pair_recent", "pair_share", "same_before", "same_lasting", "same_share", "inverse_before",
-        "object_before", "object_month", "active_before", "active_week", "affinity", "path_now", "name_overlap",
-        "subject_events",
-    )
-)  # fmt: skip
+_AT = namedtuple("_At", PROFILE_FEATURES)(*range(len(PROFILE_FEATURES)))
+"""The place of each feature."""
+_NO_EVENTS = np.array([FAR if name.endswith(("_before", "_after", "_nearest")) else 0.0 for name in PROFILE_FEATURES])
+"""The features of one who does nothing."""
 WEEK: Final = 7
 MONTH: Final = 30
 RECENT: Final = 10.0
 LASTING: Final = 60.0
 """Steps in which the weight of an event falls to 1/e, in the two sums over the events of a pair."""
-
-
-@compiled
-def _fill_far(out):
-    """Set every distance to that of no event."""
-    for first in (_PAIR, _SAME, _INVERSE, _OBJECT, _ACTIVE):
-        out[first] = out[first + 1] = FAR
-    out[_PAIR + 2] = FAR
 
 
 @compiled
@@ -93,11 +66,17 @@ def _between(events, k, x, p, t, past_only, out):
             if q == p:
                 same_lasting += np.exp(-far / LASTING)
         kinds += count > counted
-    out[_PAIR], out[_PAIR + 1] = before, after
-    out[_PAIR + 2] = 0 if now else min(before, after)
-    out[_PAIR + 3], out[_PAIR + 4], out[_PAIR + 5], out[_PAIR + 6], out[_PAIR + 7] = now, week, month, count, kinds
-    out[_PAIR_RECENT], out[_PAIR_RECENT + 1], out[_SAME_LASTING] = recent, lasting, same_lasting
-    for at, q in ((_SAME, p), (_INVERSE, mirror)):
+    out[_AT.pair_before], out[_AT.pair_after] = before, after
+    out[_AT.pair_nearest] = 0 if now else min(before, after)
+    out[_AT.pair_now], out[_AT.pair_week], out[_AT.pair_month], out[_AT.pair_events], out[_AT.pair_predicates] = (
+        now,
+        week,
+        month,
+        count,
+        kinds,
+    )
+    out[_AT.pair_recent], out[_AT.pair_lasting], out[_AT.same_lasting] = recent, lasting, same_lasting
+    for at, q in ((_AT.same_before, p), (_AT.inverse_before, mirror)):
         g = find(predicates, events.pair[k], events.pair[k + 1], q)
         if g >= 0:
             watched = is_watched(q, p, mirror, y == x)
@@ -187,8 +166,8 @@ def _subject_row(events, x, p, t, past_only, mark, stamp, out):
             now += events.by_entity_predicate[e] != mirror and events.by_entity_other[e] != x
     begin, end = events.by_predicate[p], events.by_predicate[p + 1]
     same_at_all = (lower_bound(events.by_predicate_time, begin, end, t) if past_only else end) - begin - own
-    out[_SUBJECT], out[_SUBJECT + 1], out[_SUBJECT + 2] = total, partners, now
-    out[_SUBJECT + 3], out[_SUBJECT + 4], out[_SUBJECT + 5] = same, same_at_all, p
+    out[_AT.subject_events], out[_AT.subject_partners], out[_AT.subject_now] = total, partners, now
+    out[_AT.subject_same_events], out[_AT.predicate_events], out[_AT.predicate] = same, same_at_all, p
 
 
 @compiled
@@ -210,17 +189,17 @@ def _alone(events, k, x, p, y, t, past_only, out):
         else:
             others = end - begin - with_x_same
         _, month = _with_others(
-            events.by_object_time, events.by_object_subject, begin, end, x, t, past_only, out[_OBJECT:]
+            events.by_object_time, events.by_object_subject, begin, end, x, t, past_only, out[_AT.object_before :]
         )
-        out[_OBJECT_MONTH], out[_OBJECT_MONTH + 1] = month, others
+        out[_AT.object_month], out[_AT.object_events] = month, others
     begin, end = events.by_entity[y], events.by_entity[y + 1]
     week, month = _with_others(
-        events.by_entity_time, events.by_entity_other, begin, end, x, t, past_only, out[_ACTIVE:]
+        events.by_entity_time, events.by_entity_other, begin, end, x, t, past_only, out[_AT.active_before :]
     )
     total = (lower_bound(events.by_entity_time, begin, end, t) if past_only else end) - begin - with_x
-    out[_ACTIVE_WEEK], out[_ACTIVE_WEEK + 1], out[_ACTIVE_WEEK + 2] = week, month, total
-    out[_OBJECT_MONTH + 2] = others / max(out[_SUBJECT + 4], 1.0)
-    out[_OBJECT_MONTH + 3] = others / max(total, 1)
+    out[_AT.active_week], out[_AT.active_month], out[_AT.events] = week, month, total
+    out[_AT.object_share] = others / max(out[_AT.predicate_events], 1.0)
+    out[_AT.object_habit] = others / max(total, 1)
 
 
 @compiled
@@ -246,8 +225,8 @@ def _together(events, x, y, t, past_only, mark, near, stamp, out):
         if z != x and z != y and mark[z] == stamp and near[z] <= WEEK:
             week += 1
             now += far == 0 and near[z] == 0
-    out[_ACTIVE_WEEK + 3] = partners
-    out[_AFFINITY], out[_AFFINITY + 1], out[_PATH], out[_PATH + 1] = affinity, common, now, week
+    out[_AT.partners] = partners
+    out[_AT.affinity], out[_AT.common_partners], out[_AT.path_now], out[_AT.path_week] = affinity, common, now, week
 
 
 @compiled
@@ -263,8 +242,8 @@ def _called(names, p, x, y, with_x, out):
         count = names.by_predicate_count[place] - with_x[word] if place >= 0 else 0
         total += np.log1p(count)
         least = count if i == names.of[y] else min(least, count)
-    out[_NAME], out[_NAME + 1] = overlap, least
-    out[_NAME + 2] = total / max(names.of[y + 1] - names.of[y], 1)
+    out[_AT.name_overlap], out[_AT.name_count] = overlap, least
+    out[_AT.name_share] = total / max(names.of[y + 1] - names.of[y], 1)
 
 
 @compiled
@@ -285,8 +264,7 @@ def profile_all(events, names, past_only, subject, predicate, time, first, objec
         mark = np.full(len(events.node), -1, dtype=np.int64)
         near = np.zeros(len(events.node), dtype=np.int64)
         with_x = np.zeros(len(names.rarity), dtype=np.int64)
-        shared = np.zeros(out.shape[1], dtype=np.float32)
-        _fill_far(shared)
+        shared = _NO_EVENTS.astype(np.float32)
         for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
             x, p, t = subject[row], predicate[row], time[row]
             _near(events, x, p, t, past_only, mark, near, row)
@@ -299,8 +277,8 @@ def profile_all(events, names, past_only, subject, predicate, time, first, objec
                 k = find(events.other, events.node[x], events.node[x + 1], y)
                 if k >= 0:
                     _between(events, k, x, p, t, past_only, features)
-                features[_PAIR_SHARE] = features[_PAIR + 6] / max(shared[_SUBJECT], 1.0)
-                features[_SAME_SHARE] = features[_SAME + 2] / max(shared[_SUBJECT + 3], 1.0)
+                features[_AT.pair_share] = features[_AT.pair_events] / max(shared[_AT.subject_events], 1.0)
+                features[_AT.same_share] = features[_AT.same_events] / max(shared[_AT.subject_same_events], 1.0)
                 if y != x:
                     _alone(events, k, x, p, y, t, past_only, features)
                     _together(events, x, y, t, past_only, mark, near, row, features)

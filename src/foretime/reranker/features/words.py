@@ -1,4 +1,7 @@
-"""The features of the re-ranker in words, for explanations."""
+"""The features that the graph gives a candidate, in order, and every feature of the re-ranker in words.
+
+`profile` and `intervals` fill them in.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from foretime.reranker.quantising import SHARED_NEIGHBOURS, SMALLEST_SHARE, is_c
 
 AT_THE_END: Final = " at the end"
 BELOW: Final = " below the best"
-NONE: Final = 10_000.0
-"""The distance of an event that does not exist, as `features.profile` has it."""
+FAR: Final = 10_000.0
+"""The distance of an event that does not exist."""
 OF_BASE_MODEL: Final = ("log_probability", "score", "position", "evidence_")
 """Prefixes of the features that the base model gives."""
 BASE_MODEL: Final = "base_model"
@@ -30,12 +33,7 @@ _SPANS: Final = {
     "born_after": "steps from the start to the candidate's first {fact} (below 0: before it)",
     "gone_before": "steps from the candidate's last {fact} to the end (below 0: after it)",
 }
-_SPAN_FACTS: Final = {"object": "of this predicate with others", "active": "with others"}
-WORDS: Final = {
-    "log_probability": "log-probability by the base model",
-    "score": "base score",
-    "position": "place on the shortlist, from 0",
-    **{f"evidence_{family.name}": f"evidence of {family.words}" for family in FAMILIES},
+_PROFILE: Final = {
     "pair_before": "steps since the last event between the two",
     "pair_after": "steps to the next event between the two",
     "pair_nearest": "steps to the nearest event between the two",
@@ -82,9 +80,11 @@ WORDS: Final = {
     "subject_same_events": "the subject's events of this predicate in all",
     "predicate_events": "the predicate's events in all",
     "predicate": "id of the predicate",
+}
+_INTERVALS: Final = {
     **{
         f"{scope}_{name}": words.format(fact=f"fact {kind}", facts=f"the candidate's facts {kind}")
-        for scope, kind in _SPAN_FACTS.items()
+        for scope, kind in (("object", "of this predicate with others"), ("active", "with others"))
         for name, words in _SPANS.items()
     },
     SHARED_NEIGHBOURS: "facts of co-neighbours with the candidate, weighted",
@@ -94,6 +94,16 @@ WORDS: Final = {
     f"{SHARED_NEIGHBOURS}_same_together": "facts at that time of co-neighbours present together, weighted",
     f"{SHARED_NEIGHBOURS}_same_near": "facts around that time of co-neighbours present around then, weighted",
     "span_length": "length in steps, -1 if an end is not known",
+}
+PROFILE_FEATURES: Final = tuple(_PROFILE)
+INTERVAL_FEATURES: Final = tuple(_INTERVALS)
+WORDS: Final = {
+    "log_probability": "log-probability by the base model",
+    "score": "base score",
+    "position": "place on the shortlist, from 0",
+    **{f"evidence_{family.name}": f"evidence of {family.words}" for family in FAMILIES},
+    **_PROFILE,
+    **_INTERVALS,
 }
 """What each feature says. Co-neighbours of the subject have the same relation to a shared neighbour as it has."""
 
@@ -118,7 +128,7 @@ def value_in_words(feature: str, value: float) -> str:
     """Return the value of a feature; `none` for the distance of an event that does not exist, and for a share of 0."""
     if feature == BASE_MODEL:
         return f"place {value + 1:.0f}"
-    if value == NONE and in_words(feature).startswith("steps "):
+    if value == FAR and in_words(feature).startswith("steps "):
         return "none"
     plain = feature.removesuffix(AT_THE_END)
     if is_share(plain) and value <= SMALLEST_SHARE:
