@@ -280,12 +280,12 @@ def read_config(path: Path | str) -> Config:
     return check_section(Config, values, f"{path}: ")
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Return the values in a TOML file; raise `ConfigError` if it cannot be read."""
+def read_toml(path: Path, missing: str = "no such configuration file") -> dict[str, Any]:
+    """Return the values in a TOML file; `missing` is what the `ConfigError` says of one that is not there."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such configuration file") from None
+        raise ConfigError(f"{path}: {missing}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read as a configuration: {error}") from None
     except tomllib.TOMLDecodeError as error:
