@@ -109,7 +109,7 @@ def upgraded(value: Any) -> Any:
         return value
     found: dict[str, Any] = {}
     for old, inner in value.items():
-        key = _KEYS.get(old, old)
+        key = str(_KEYS.get(old, old))
         if key == "hits" and isinstance(inner, dict):
             found |= {f"hits@{k}": share for k, share in inner.items()}
         elif key == "predicates" and isinstance(inner, dict):  # by the names of the graph, which stay

@@ -30,24 +30,17 @@ def provenance_of(folder: Path) -> Provenance:
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_json(file, {"commit": commit})
-    known, begun = _begun(folder)
-    if not known or begun == commit:
-        return Provenance(commit, processor())
-    return Provenance(begun, processor(), commit)
+    begun = commit_in(folder, unknown=commit)
+    return Provenance(begun, processor(), None if begun == commit else commit)
 
 
-def commit_in(folder: Path) -> str | None:
-    """Return the commit of the code that began a run, if its folder has it."""
-    return _begun(folder)[1]
-
-
-def _begun(folder: Path) -> tuple[bool, str | None]:
-    """Return whether a run folder says which commit began it, and that commit."""
+def commit_in(folder: Path, unknown: str | None = None) -> str | None:
+    """Return the commit of the code that began a run, or `unknown` if its folder does not say so."""
     try:
         commit = json.loads((folder / MADE).read_text(encoding="utf-8"))["commit"]
     except (OSError, ValueError, LookupError, TypeError):
-        return False, None
-    return (True, commit) if isinstance(commit, str | None) else (False, None)
+        return unknown
+    return commit if isinstance(commit, str | None) else unknown
 
 
 def code_commit() -> str | None:
