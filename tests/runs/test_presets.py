@@ -130,6 +130,13 @@ def test_explicit_settings_win(small_graph: Graph, settings: dict[str, object]):
             assert values[section][option] == value
 
 
+def test_no_more_than_five_folds_are_fitted_on(small_graph: Graph):
+    large = sized(small_graph, 800_000, 6_486, 100_000)
+    for folds, fitted in ((44, 5), (3, 0)):
+        found = preset_config("best", large, {"reranker.fit": "out-of-fold", "reranker.folds": folds})
+        assert (found.reranker.folds, found.reranker.fitted_folds) == (folds, fitted)
+
+
 def test_an_unknown_preset_and_a_wrong_setting_are_refused(small_graph: Graph):
     with pytest.raises(ConfigError, match=r"unknown preset 'quik'; the presets are quick, balanced, best; did you"):
         preset_config("quik", small_graph)

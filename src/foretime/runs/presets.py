@@ -24,6 +24,8 @@ FEWEST_FOR_FOLDS = 20
 """Training facts below which there is nothing to fit a re-ranker on."""
 FACTS_OF_A_FOLD = 18_000
 """Facts that a re-ranker is fitted on in a large graph, as measured on ICEWS05-15: about one gigabyte of features."""
+FITTED_FOLDS = 5
+"""Folds that a re-ranker is fitted on out of fold: each costs a training."""
 SCORES_OF_A_STEP = 50_000_000
 """Scores of all entities that one step may hold: 200 megabytes."""
 MANY_ENTITIES = 20_000
@@ -122,7 +124,6 @@ def _settings(name: str, graph: Graph) -> dict[str, Any]:
         "training.valid_limit": 3_000 if valid > VALID_AT_MOST else 0,
         "reranker.use": facts >= FEWEST_FOR_FOLDS,
         "reranker.folds": folds,
-        "reranker.fitted_folds": 5 if folds > 5 and found.get("reranker.fit") == "out-of-fold" else 0,
         "reranker.leaves": 15 if small else 31,
         "reranker.leaf_candidates": min(50, max(5, candidates // 1000)),
     }
@@ -149,6 +150,9 @@ def _fitting(settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, An
         if not key.startswith(("model.", "penalties.")) or key.removeprefix("model.") in ("name", *options)
     }
     kept |= {key: settings.get(key, weight) for key, weight in penalties.items()}
+    fit, folds = ({**settings, **given}.get(f"reranker.{key}") for key in ("fit", "folds"))
+    if fit == "out-of-fold" and folds > FITTED_FOLDS:
+        kept["reranker.fitted_folds"] = FITTED_FOLDS
     if chosen.model.name == "rules":  # has no embeddings
         kept.pop("model.rank", None)
         epochs = kept["evidence.epochs"]
