@@ -305,19 +305,13 @@ def with_new_names(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
             continue
         target = renamed.setdefault(new_section, {})
         for key, value in content.items():
-            new_key, new_value = _new_name(section, new_section, key, value)
-            target[new_key] = new_value
+            new_name = RENAMED.get(f"{section}.{key}", f"{new_section}.{key}")
+            new_key = new_name.partition(".")[2]
+            new_value = RENAMED.get(f"{section}.{key}={value}", "").partition("=")[2]
+            target[new_key] = new_value or value
             if new_key != key:
-                notes.append(f"{section}.{key} is now called {new_section}.{new_key}")
+                notes.append(f"{section}.{key} is now called {new_name}")
     return renamed, notes
-
-
-def _new_name(section: str, new_section: str, key: str, value: Any) -> tuple[str, Any]:
-    exact = RENAMED.get(f"{section}.{key}={value}")
-    if exact:
-        new_key, _, new_value = exact.partition("=")
-        return new_key.removeprefix(f"{new_section}."), new_value
-    return RENAMED.get(f"{section}.{key}", key).removeprefix(f"{new_section}."), value
 
 
 def config_text(config: Config) -> str:

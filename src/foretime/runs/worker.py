@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,38 +14,35 @@ from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import Job, train_job
 from foretime.training.callbacks import Callback
 
-INTERRUPTED, FAILED, STANDARD_OUTPUT = 130, 2, 1
 
-
-class ChildCallback(Callback):
-    """Reports every epoch to the process that started this one; stops at a signal, or when its parent is gone."""
+class JsonLines(Callback):
+    """Reports every epoch as a line of JSON; stops at SIGTERM, or when its parent is gone."""
 
     def __init__(self, parent: int) -> None:
-        self._stop, self._parent = False, parent
+        self._stop = False
+        self._parent = parent
+        signal.signal(signal.SIGTERM, self._on_signal)
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Report it."""
-        send(record)
+        _report(record)
 
     def stop_wanted(self) -> bool:
         """Whether to stop."""
         return self._stop or (os.name == "posix" and os.getppid() != self._parent)
 
-    def ask_to_stop(self) -> None:
-        """Stop after this step."""
+    def _on_signal(self, number: int, _frame: object) -> None:
         self._stop = True
 
 
-def send(content: dict[str, Any]) -> None:
-    """Write a line of JSON to the parent, if it is still there."""
-    with suppress(OSError):
-        os.write(STANDARD_OUTPUT, (json.dumps(content) + "\n").encode())
+def _report(content: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(content) + "\n")
+    sys.stdout.flush()
 
 
 def _work(folder: Path, job: Job, threads: int, parent: int) -> int:
     """Do one job of a run, as a child of the process `parent`, and return the exit code."""
-    callback = ChildCallback(parent)
-    signal.signal(signal.SIGTERM, lambda *_: callback.ask_to_stop())
+    callback = JsonLines(parent)
     try:
         run = RunFolder.open(folder)
         graph, config = run.graph(), run.config()
@@ -54,10 +50,10 @@ def _work(folder: Path, job: Job, threads: int, parent: int) -> int:
         config = config.model_copy(update={"training": training})
         train_job(job, run, config, graph, run.rules(graph), callback)
     except Interrupted:
-        return INTERRUPTED
+        return 130
     except ForetimeError as error:
-        send({"fault": str(error)})
-        return FAILED
+        _report({"fault": str(error)})
+        return 2
     return 0
 
 

@@ -30,17 +30,24 @@ def provenance_of(folder: Path) -> Provenance:
     if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_json(file, {"commit": commit})
-    begun = commit_in(folder, unknown=commit)
-    return Provenance(begun, processor(), None if begun == commit else commit)
+    known, begun = _begun(folder)
+    if not known or begun == commit:
+        return Provenance(commit, processor())
+    return Provenance(begun, processor(), commit)
 
 
-def commit_in(folder: Path, unknown: str | None = None) -> str | None:
-    """Return the commit of the code that began a run, or `unknown` if its folder does not say so."""
+def commit_in(folder: Path) -> str | None:
+    """Return the commit of the code that began a run, if its folder has it."""
+    return _begun(folder)[1]
+
+
+def _begun(folder: Path) -> tuple[bool, str | None]:
+    """Return whether a run folder says which commit began it, and that commit."""
     try:
         commit = json.loads((folder / MADE).read_text(encoding="utf-8"))["commit"]
     except (OSError, ValueError, LookupError, TypeError):
-        return unknown
-    return commit if isinstance(commit, str | None) else unknown
+        return False, None
+    return (True, commit) if isinstance(commit, str | None) else (False, None)
 
 
 def code_commit() -> str | None:

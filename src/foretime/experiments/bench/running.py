@@ -70,8 +70,11 @@ def _is_of_another_graph(bench: BenchList, planned: PlannedRun, row: Row | None)
     # other settings of [data] make another graph of the same files
     read_alike = row is not None and (same or row.get("data_settings") == data_settings(planned.config))
     known = row.get("data_fingerprint") if row and read_alike else None
-    fingerprints = [known] if known and same else [known, fingerprint_in(RunFolder(bench.folder(planned)))]
-    return any(is_another(one, planned.config.data) for one in fingerprints)
+    if not known or not same:
+        begun = fingerprint_in(RunFolder(bench.folder(planned)))
+        if is_another(begun, planned.config.data):
+            return True
+    return is_another(known, planned.config.data)
 
 
 def run_list(bench: BenchList, report: ReportLine = lambda text: None) -> list[Row]:
@@ -136,7 +139,7 @@ def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float, re
     if not RunFolder(folder).config_file.exists():
         begin_with_shorter(bench, planned)
     made = provenance_of(folder)
-    before = max(standing.seconds, training_seconds(RunFolder(folder)))  # the latter if a call was killed
+    before = _spent(standing.seconds, folder)
     limit = _limit(bench, before, left_in_all)
     ending = train_in_process(planned.config, folder, lock, limit, report)
     total = replace(ending, seconds=before + ending.seconds)
@@ -145,6 +148,11 @@ def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float, re
     row = _result(planned, folder, total, made)
     write_row(bench.results, row)
     return ending, row
+
+
+def _spent(known: float, folder: Path) -> float:
+    """Return the seconds that a run has taken so far: as known or, if a call was killed, by its checkpoints."""
+    return max(known, training_seconds(RunFolder(folder)))
 
 
 def _limit(bench: BenchList, before: float, left_in_all: float) -> float:

@@ -7,8 +7,11 @@ It resumes the run in FOLDER, or creates it from CONFIG. Once the process PARENT
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +19,17 @@ from foretime.config import read_config
 from foretime.data.graph import read_graph
 from foretime.errors import ForetimeError, Interrupted
 from foretime.runs.life import create_run, resume
-from foretime.runs.worker import FAILED, INTERRUPTED, ChildCallback, send
-from foretime.training.callbacks import TrainingPlan
+from foretime.training.callbacks import Callback, TrainingPlan
+
+STANDARD_OUTPUT, INTERRUPTED, FAILED = 1, 130, 2
 
 
-class WorkerCallback(ChildCallback):
+class WorkerCallback(Callback):
     """Reports epochs and steps; stops after a SIGTERM, at once after a second one, or when the parent is gone."""
 
     def __init__(self, parent: int) -> None:
-        super().__init__(parent)
-        self._training, self._handler = False, signal.getsignal(signal.SIGTERM)
+        self._parent, self._stop, self._training = parent, False, False
+        self._handler: Any = signal.SIG_DFL
 
     def begin(self, plan: TrainingPlan) -> None:
         """Catch SIGTERM: outside of training there is no state to save."""
@@ -42,18 +46,27 @@ class WorkerCallback(ChildCallback):
         job = f"{record['job']}: " if record.get("job") else ""
         losses = (f"{name} {value:.4f}" for name, value in record.items() if name.endswith("loss"))
         mrr = [f"valid MRR {record['valid_mrr']:.4f}"] if "valid_mrr" in record else []
-        text = "  ".join([f"{job}epoch {record['epoch']:>3}", *losses, f"{record['seconds']:.0f} s", *mrr])
-        send({"text": text})
+        send(text="  ".join([f"{job}epoch {record['epoch']:>3}", *losses, f"{record['seconds']:.0f} s", *mrr]))
 
     def announce(self, text: str) -> None:
         """Report what begins after training; within it, epochs say enough."""
         if not self._training:
-            send({"text": f"{text} …"})
+            send(text=f"{text} …")
+
+    def stop_wanted(self) -> bool:
+        """Whether a signal has come or the parent is gone."""
+        return self._stop or os.getppid() != self._parent
 
     def _on_signal(self, number: int, _frame: object) -> None:
         if self._stop:
             raise KeyboardInterrupt
-        self.ask_to_stop()
+        self._stop = True
+
+
+def send(**content: str) -> None:
+    """Write a line of JSON to the parent, if it is still there."""
+    with suppress(OSError):
+        os.write(STANDARD_OUTPUT, (json.dumps(content) + "\n").encode())
 
 
 def work(folder: Path, parent: int, config_file: Path | None = None) -> int:
@@ -67,10 +80,10 @@ def work(folder: Path, parent: int, config_file: Path | None = None) -> int:
     except (Interrupted, KeyboardInterrupt):
         return INTERRUPTED
     except ForetimeError as error:
-        send({"fault": str(error)})
+        send(fault=str(error))
         return FAILED
     except Exception as error:
-        send({"fault": f"{type(error).__name__}: {error}"})
+        send(fault=f"{type(error).__name__}: {error}")
         raise
     return 0
 
