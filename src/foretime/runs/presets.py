@@ -150,8 +150,8 @@ def _fitting(settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, An
         if not key.startswith(("model.", "penalties.")) or key.removeprefix("model.") in ("name", *options)
     }
     kept |= {key: settings.get(key, weight) for key, weight in penalties.items()}
-    fit, folds = ({**settings, **given}.get(f"reranker.{key}") for key in ("fit", "folds"))
-    if fit == "out-of-fold" and folds > FITTED_FOLDS:
+    wanted = {**settings, **given}
+    if wanted.get("reranker.fit") == "out-of-fold" and wanted["reranker.folds"] > FITTED_FOLDS:
         kept["reranker.fitted_folds"] = FITTED_FOLDS
     if chosen.model.name == "rules":  # has no embeddings
         kept.pop("model.rank", None)
