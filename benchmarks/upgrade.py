@@ -1,92 +1,44 @@
-"""Give results and configurations that earlier versions have written the names of this version.
+"""Give the committed results and configurations of earlier versions the names of this version.
 
     python -m benchmarks.upgrade
 
-rewrites `results`, `benchmarks/results` and `configs` in place. The hash of a configuration changes with the names of
-its settings: those of the results are computed anew from the configurations that are still there; a hash of any other
-configuration, such as those of `earlier`, stays as it is. What is up to date is left alone.
+rewrites `results` and `configs` in place, as `foretime upgrade` does with one run. The hash of a configuration changes
+with the names of its settings: those of the results are computed anew from the configurations that are still there; a
+hash of any other configuration, such as those of `earlier`, stays as it is. What is up to date is left alone.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain, combinations
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from foretime.config import Config, override, read_config
+from foretime.config import RENAMED, Config, override, read_config
 from foretime.experiments.bench.lists import read_list
-from foretime.files import write_json, write_text
+from foretime.files import write_text
 from foretime.runs.fingerprint import config_hash, seedless_hash, settings_hash, trained_settings
+from foretime.runs.upgrade import upgrade, upgraded
 
 ROOT = Path(__file__).parents[1]
-
-
-class Renamed(NamedTuple):
-    """A setting that has another name, and maybe other values; without a key it is the section that was renamed."""
-
-    section: str
-    key: str
-    old: str
-    values: Mapping[str, str] = MappingProxyType({})
-
-
-SETTINGS = (
-    Renamed("reranker", "", "combiner"),
-    Renamed("reranker", "fitted_folds", "parts"),
-    Renamed("reranker", "feature_share", "column_share"),
-    Renamed("training", "ensemble_size", "members"),
-    Renamed("training", "boundary_relations", "ends", {"shared": "alike", "separate": "apart"}),
-)
-"""What a setting is called now and what it was called."""
-KEYS = {"combiner": "reranker", "members": "ensemble_size", "ends": "boundary_relations", "first_stage": "base_model"}
-VALUES = {"boundary_relations": {"alike": "shared", "apart": "separate"}}
-WORDS = {"choice": ("the combiner was", "the re-ranker was"), "reranker": (" parts", " folds")}
-"""What is called otherwise in the text under a key."""
-CASES = {
-    "first stage": "base model",
-    "fitted on a part of train": "fitted on a fold of train",
-    "control: fitted on a part of train, counts told exactly": "control: fitted on a fold of train, exact counts",
-    "without company": "without shared neighbours",
-    "only what the first stage says": "scores of the base model only",
-}
-"""What the cases of `benchmarks.reranker_choices` are called."""
-
-
-def upgraded(value: Any) -> Any:
-    """Return a report, a row of results or figures with the keys of this version and flat metrics.
-
-    >>> upgraded({"combiner": None, "all": {"mrr": 0.5, "hits": {"1": 0.4}}})
-    {'reranker': None, 'all': {'mrr': 0.5, 'hits@1': 0.4}}
-    """
-    if not isinstance(value, dict):
-        return value
-    found: dict[str, Any] = {}
-    for key, own in value.items():
-        name = KEYS.get(key, CASES.get(key, key))
-        if key == "hits" and isinstance(own, dict):
-            found |= {f"hits@{k}": share for k, share in own.items()}
-        elif isinstance(own, str):
-            found[name] = VALUES.get(name, {}).get(own, own).replace(*WORDS.get(name, ("", "")))
-        else:
-            found[name] = upgraded(own)
-    return found
+EARLIER_NAMES = {new: old for old, new in RENAMED.items()}
 
 
 def earlier_hashes(config: Config) -> Iterator[str]:
     """Return every hash that a configuration has had, whichever of its settings had been renamed by then."""
-    for renames in chain.from_iterable(combinations(SETTINGS, count) for count in range(len(SETTINGS) + 1)):
-        settings = {name: dict(section) for name, section in trained_settings(config).items()}
-        for renamed in sorted(renames, key=lambda one: not one.key):  # keys before their section
-            section = settings.get(renamed.section, {})
-            if renamed.key in section:
-                value = section.pop(renamed.key)
-                section[renamed.old] = renamed.values.get(str(value), value)
-            elif not renamed.key and section:
-                settings[renamed.old] = settings.pop(renamed.section)
+    renamed = sorted((name for name in EARLIER_NAMES if "=" not in name), key=lambda name: "." not in name)
+    trained = trained_settings(config)
+    for names in chain.from_iterable(combinations(renamed, count) for count in range(len(renamed) + 1)):
+        settings = {name: dict(section) for name, section in trained.items()}
+        for name in names:  # keys before their section
+            section, _, key = name.partition(".")
+            if key in settings.get(section, {}):
+                value = settings[section].pop(key)
+                earlier = EARLIER_NAMES.get(f"{name}={value}", "").partition("=")[2]
+                settings[section][EARLIER_NAMES[name].partition(".")[2]] = earlier or value
+            elif not key and section in settings:
+                settings[EARLIER_NAMES[section]] = settings.pop(section)
         yield settings_hash(settings)
 
 
@@ -111,21 +63,6 @@ def upgraded_row(row: dict[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
     return row
 
 
-def upgraded_config(text: str) -> str:
-    """Return the text of a configuration with the names of its settings that this version has."""
-    for renamed in SETTINGS:
-        section = Config.model_fields[renamed.section].annotation
-        if not renamed.key:
-            text = re.sub(rf"(?m)^\[{renamed.old}\]$", f"[{renamed.section}]", text)
-        elif section is not None and renamed.key in section.model_fields:
-            text = re.sub(
-                rf"(?ms)(^\[{renamed.section}\]$(?:(?!^\[).)*?^){renamed.old} = ", rf"\1{renamed.key} = ", text
-            )
-            for new, old in renamed.values.items():
-                text = text.replace(f'{renamed.key} = "{old}"', f'{renamed.key} = "{new}"')
-    return text
-
-
 def known_configs(root: Path) -> Iterator[Config]:
     """Return the configurations that are there: of files, of lists, and of kept runs."""
     yield from map(read_config, [*root.glob("configs/*.toml"), *root.glob("results/*/config.toml")])
@@ -135,11 +72,8 @@ def known_configs(root: Path) -> Iterator[Config]:
 
 def main(root: Path = ROOT) -> None:
     """Upgrade everything that is committed."""
-    for path in [*root.glob("configs/**/*.toml"), *root.glob("results/*/config.toml")]:
-        write_text(path, upgraded_config(path.read_text(encoding="utf-8")))
-    for path in [*root.glob("results/*/report.json"), root / "results/audit.json", *root.glob("benchmarks/results/*")]:
-        if path.suffix == ".json":
-            write_json(path, upgraded(json.loads(path.read_text(encoding="utf-8"))))
+    for path in [*root.glob("configs/*.toml"), *root.glob("configs/ablation/*.toml"), *root.glob("results/*/")]:
+        upgrade(path)
     results = root / "results/bench.jsonl"
     rows = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     configs = list(known_configs(root))

@@ -281,12 +281,12 @@ def read_config(path: Path | str) -> Config:
     return check_section(Config, values, f"{path}: ")
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Return the values in a TOML file; raise `ConfigError` if it cannot be read."""
+def read_toml(path: Path, missing: str = "no such configuration file") -> dict[str, Any]:
+    """Return the values in a TOML file; `missing` is what the `ConfigError` says of one that is not there."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such configuration file") from None
+        raise ConfigError(f"{path}: {missing}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read as a configuration: {error}") from None
     except tomllib.TOMLDecodeError as error:
@@ -306,21 +306,15 @@ def with_new_names(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
             continue
         target = renamed.setdefault(new_section, {})
         for key, value in content.items():
-            new_key, new_value = _new_name(section, new_section, key, value)
-            target[new_key] = new_value
+            new_name = RENAMED.get(f"{section}.{key}", f"{new_section}.{key}")
+            new_key = new_name.partition(".")[2]
+            new_value = RENAMED.get(f"{section}.{key}={value}", "").partition("=")[2]
+            target[new_key] = new_value or value
             if new_key != key:
-                notes.append(f"{section}.{key} is now called {new_section}.{new_key}")
-            elif f"{section}.{key}={value}" in RENAMED:
+                notes.append(f"{section}.{key} is now called {new_name}")
+            elif new_value:
                 notes.append(f"{section}.{key} = {value!r} is now called {new_value!r}")
     return renamed, notes
-
-
-def _new_name(section: str, new_section: str, key: str, value: Any) -> tuple[str, Any]:
-    exact = RENAMED.get(f"{section}.{key}={value}")
-    if exact:
-        new_key, _, new_value = exact.partition("=")
-        return new_key.removeprefix(f"{new_section}."), new_value
-    return RENAMED.get(f"{section}.{key}", key).removeprefix(f"{new_section}."), value
 
 
 def config_text(config: Config) -> str:

@@ -9,12 +9,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from foretime.config import ModelConfig
 from foretime.data.facts import Events
-from foretime.models import MODELS, Model, Queries, Sizes, build_model, model_options
+from foretime.models import MODELS, Component, Model, Queries, Sizes, build_model, model_options
 from foretime.rules.rule import RuleIds
 from foretime.rules.table import Rules
 from foretime.training.batches import QuestionPool
 from foretime.training.losses import SampledLoss
-from foretime.training.objective import check_penalties, loss_each, loss_joint, penalty_names
+from foretime.training.objective import check_penalties, loss_each, penalty_names
 
 SIZES = Sizes(entities=7, predicates=6, times=4)
 
@@ -112,7 +112,7 @@ def test_doubling_a_penalty_weight_changes_the_loss(model: Model):
 
 def test_every_weight_gets_a_gradient(model: Model):
     batch = QuestionPool(random_events(), model.uses_time).batch(torch.arange(20).numpy())
-    loss_joint(model, batch, dict.fromkeys(model.default_penalties, 0.1)).total.backward()
+    loss_each([Component("", 1.0, model)], [batch], dict.fromkeys(model.default_penalties, 0.1)).total.backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
 
 

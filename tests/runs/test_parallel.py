@@ -182,8 +182,8 @@ def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
     worker = Worker(endless, Job(None, 0), 1, heard)
     assert within(60, lambda: trains(endless))
     time.sleep(0.3)
-    worker.stop()
-    assert worker.wait() == 130
+    worker.process.terminate()
+    assert worker.process.wait() == 130
     assert read_progress(endless.last_file).step > 0
     assert heard.get(timeout=10) == (worker, None)
     worker.check_end((130,))

@@ -13,6 +13,7 @@ from foretime.data.graph import Graph, read_graph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import ConfigError
 from foretime.models import MODELS
+from foretime.runs.fingerprint import config_hash, trained_settings
 from foretime.runs.life import train
 from foretime.runs.presets import PRESETS, preset_config
 from foretime.training.settings import complete_config
@@ -30,19 +31,43 @@ def sized(graph: Graph, facts: int, entities: int, valid: int) -> Graph:
     return replace(graph, entities=names, train=some(facts), valid=some(valid), test=some(valid))
 
 
-@pytest.fixture(scope="module")
-def usual(small_graph: Graph) -> Graph:
-    return sized(small_graph, 72_826, 7_128, 8_941)  # as ICEWS14
+MEASURED = {
+    "icews14": ("rules", "lcge-evidence", "lcge-evidence-oof-mean"),
+    "icews05-15": ("rules", "lcge-evidence", "lcge-evidence-mean"),
+    "wikidata12k": ("rules", "lcge-evidence", "lcge-evidence-oof"),
+}
+"""The configurations of quick, balanced and best that were chosen by valid."""
+
+
+def check_measured(data: str, graph: Graph) -> None:
+    """Each preset trains on the graph what the committed configuration of the data trains."""
+    rules = 100.0 if data == "icews14" else 0.0  # as mining would find; it takes long
+    for name, measured in zip(PRESETS, MEASURED[data], strict=True):
+        given = {"data.path": data} | ({} if name == "quick" else {"penalties.event_rules": rules})
+        found, wanted = preset_config(name, graph, given), read_config(CONFIGS / f"{data}-{measured}.toml")
+        assert trained_settings(found) == trained_settings(wanted)
+        assert config_hash(found) == config_hash(wanted)
 
 
 @pytest.mark.parametrize(
-    ("name", "measured"),
-    [("quick", "rules"), ("balanced", "lcge-evidence"), ("best", "lcge-evidence-oof-mean")],
+    ("data", "facts", "entities", "valid", "intervals"),
+    [
+        ("icews14", 72_826, 7_128, 8_941, False),
+        ("icews05-15", 368_962, 10_488, 46_275, False),
+        ("wikidata12k", 32_497, 12_554, 4_062, True),
+    ],
 )
-def test_a_graph_of_the_usual_size_gets_the_settings_that_were_measured(usual: Graph, name: str, measured: str):
-    rules = {} if name == "quick" else {"penalties.event_rules": 100.0}  # this graph has none
-    found = complete_config(preset_config(name, usual, {"data.path": "icews14", **rules}))
-    assert found == complete_config(read_config(CONFIGS / f"icews14-{measured}.toml"))
+def test_graphs_of_measured_sizes_and_kinds_get_the_measured_settings(
+    small_graph: Graph, data: str, facts: int, entities: int, valid: int, intervals: bool
+):
+    graph = sized(small_graph, facts, entities, valid)
+    check_measured(data, replace(graph, train=replace(graph.train, end=graph.train.end + intervals)))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("data", MEASURED)
+def test_the_benchmarks_get_the_measured_settings(real_data: Path, data: str):
+    check_measured(data, read_graph(real_data / data))
 
 
 def numbers(config: Config) -> dict[str, object]:
@@ -57,7 +82,7 @@ def numbers(config: Config) -> dict[str, object]:
 
 def test_a_million_events_get_numbers_that_fit_into_time_and_memory(small_graph: Graph):
     large = sized(small_graph, 800_000, 6_486, 100_000)
-    shared = {"batch": 1000, "candidates": 0, "limit": 3000, "folds": 44, "fitted": 4, "evidence": 1, "paths": False}
+    shared = {"batch": 1000, "candidates": 0, "limit": 3000, "folds": 44, "fitted": 0, "evidence": 1, "paths": False}
     wanted = {"quick": (1, 1, None), "balanced": (6, 3, 100), "best": (6, 3, 100)}
     for name, (epochs, every, rank) in wanted.items():
         found = preset_config(name, large)
@@ -103,6 +128,13 @@ def test_explicit_settings_win(small_graph: Graph, settings: dict[str, object]):
         for key, value in settings.items():
             section, option = key.split(".")
             assert values[section][option] == value
+
+
+def test_no_more_than_five_folds_are_fitted_on(small_graph: Graph):
+    large = sized(small_graph, 800_000, 6_486, 100_000)
+    for folds, fitted in ((44, 5), (3, 0)):
+        found = preset_config("best", large, {"reranker.fit": "out-of-fold", "reranker.folds": folds})
+        assert (found.reranker.folds, found.reranker.fitted_folds) == (folds, fitted)
 
 
 def test_an_unknown_preset_and_a_wrong_setting_are_refused(small_graph: Graph):

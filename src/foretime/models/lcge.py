@@ -43,11 +43,8 @@ class EventComponent(TNTComplEx):
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
         """Return the penalties of TNTComplEx, and `rules`: how far the lasting predicates are from the rules."""
-        return {**super().penalties(queries, objects), "rules": self.guide(self._guided())}
-
-    def _guided(self) -> Tensor:
-        """Return the lasting predicates without those of ends: rules know no ends."""
-        return self.lasting_predicates[: self.guide.predicates]
+        guided = self.lasting_predicates[: self.guide.predicates]  # without those of ends: rules know no ends
+        return {**super().penalties(queries, objects), "rules": self.guide(guided)}
 
 
 class CommonsenseComponent(ComplEx):

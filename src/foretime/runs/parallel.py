@@ -46,7 +46,7 @@ def train_in_parallel(
             if not stopping and callback.stop_wanted():
                 stopping = True
                 for worker in working:
-                    worker.stop()
+                    worker.process.terminate()
             try:
                 worker, record = reports.get(timeout=SECONDS_BETWEEN_LOOKS)
             except queue.Empty:
@@ -75,13 +75,14 @@ def threads_of_each(config: Config, jobs: int) -> int:
 def _end_all(workers: list[Worker]) -> None:
     """Let the workers that are left save their state and end; at once if Ctrl-C comes meanwhile."""
     for worker in workers:
-        worker.stop()
+        worker.process.terminate()
     try:
         for worker in workers:
-            worker.wait()
+            worker.process.wait()
     except KeyboardInterrupt:
         for worker in workers:
-            worker.kill()
+            worker.process.kill()
+            worker.process.wait()
         raise
 
 
@@ -94,7 +95,7 @@ class Worker:
         self._run, self._fault = run, ""
         number = str(threads)
         passed = () if lock is None else (lock,)  # it may outlive its parent, and holds the folder till then
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "foretime.runs.worker", str(run.path), json.dumps(job), number, str(os.getpid())],
             stdout=subprocess.PIPE,
             pass_fds=passed,
@@ -107,7 +108,7 @@ class Worker:
 
     def _read(self, reports: Reports) -> None:
         try:
-            for line in self._process.stdout or ():
+            for line in self.process.stdout or ():
                 self._take(line, reports)
         finally:
             reports.put((self, None))
@@ -126,7 +127,7 @@ class Worker:
 
     def check_end(self, expected: tuple[int, ...]) -> None:
         """Raise an error if it has ended in another way than expected."""
-        code = self.wait()
+        code = self.process.wait()
         if code in expected:
             return
         name = self.job.name or "the base model"
@@ -141,16 +142,3 @@ class Worker:
             f"the training of {name} {how}; resume with foretime train --resume {self._run.path}, "
             "with fewer --jobs if need be"
         )
-
-    def stop(self) -> None:
-        """Ask it to save its state and stop."""
-        self._process.send_signal(signal.SIGTERM)
-
-    def wait(self) -> int:
-        """Wait until it has ended, and return its exit code."""
-        return self._process.wait()
-
-    def kill(self) -> None:
-        """End it at once; what came after its last checkpoint is lost."""
-        self._process.kill()
-        self._process.wait()

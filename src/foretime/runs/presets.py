@@ -1,7 +1,7 @@
-"""Presets: settings that were measured to work well, adapted to the size of a graph.
+"""Presets: settings that were chosen by MRR on valid, adapted to the kind and the size of a graph.
 
-Each is one of the committed configurations for ICEWS14 (73,000 training facts); smaller and larger graphs get other
-numbers of epochs, folds and so on. What is set explicitly always wins.
+Each is a committed configuration: of ICEWS14 for events, of ICEWS05-15 where there are many, of Wikidata12k for
+intervals. Graphs of other sizes get other numbers of epochs, folds and so on. What is set explicitly always wins.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ FEWEST_FOR_FOLDS = 20
 """Training facts below which there is nothing to fit a re-ranker on."""
 FACTS_OF_A_FOLD = 18_000
 """Facts that a re-ranker is fitted on in a large graph, as measured on ICEWS05-15: about one gigabyte of features."""
-FACTS_OUT_OF_FOLD = 75_000
+FITTED_FOLDS = 5
+"""Folds that a re-ranker is fitted on out of fold: each costs a training."""
 SCORES_OF_A_STEP = 50_000_000
 """Scores of all entities that one step may hold: 200 megabytes."""
 MANY_ENTITIES = 20_000
@@ -41,37 +42,45 @@ class Preset(NamedTuple):
     settings: dict[str, Any]
 
 
+_SHARED = {"evidence.use": True, "penalties.evidence_l2": 0.0, "reranker.use": True}
+_QUICK = {**_SHARED, "model.name": "rules", "evidence.epochs": 6, "training.epochs": 6, "training.valid_every": 6}
 _LCGE = {
+    **_SHARED,
     "model.name": "lcge",
     "model.rank": 200,
     "model.commonsense_weight": 0.2,
-    "evidence.use": True,
     "evidence.epochs": 5,
     "penalties.event_rules": 100.0,
-    "penalties.evidence_l2": 0.0,
     "training.epochs": 20,
     "training.valid_every": 10,
-    "reranker.use": True,
 }
+_OUT_OF_FOLD = {"training.ensemble_size": 2, "reranker.fit": "out-of-fold", "reranker.trees": 300}
 PRESETS: dict[str, Preset] = {
-    "quick": Preset(
-        "rules and evidence without embeddings, re-ranked: minutes (ICEWS14: test MRR 0.647)",
-        {
-            "model.name": "rules",
-            "evidence.use": True,
-            "evidence.epochs": 6,
-            "penalties.evidence_l2": 0.0,
-            "training.epochs": 6,
-            "training.valid_every": 6,
-            "reranker.use": True,
-        },
-    ),
+    "quick": Preset("rules and evidence without embeddings, re-ranked: minutes (ICEWS14: test MRR 0.647)", _QUICK),
     "balanced": Preset("LCGE with evidence, re-ranked (ICEWS14: test MRR 0.657)", _LCGE),
     "best": Preset(
         "an ensemble of two, re-ranked out of fold: many times as long as balanced (ICEWS14: test MRR 0.668)",
-        {**_LCGE, "training.ensemble_size": 2, "reranker.fit": "out-of-fold", "reranker.trees": 300},
+        {**_LCGE, **_OUT_OF_FOLD},
     ),
 }
+_INTERVALS = {
+    "model.rank": 100,
+    "model.commonsense_weight": 1.0,
+    "penalties.event_n3": 0.02,
+    "penalties.event_rules": 0.0,
+    "penalties.commonsense_n3": 0.02,
+    "training.valid_every": 5,
+}
+_BEST_OF_INTERVALS = {"training.ensemble_size": 1, "reranker.trees": 500, "reranker.learning_rate": 0.05}
+"""What Wikidata12k chose: with intervals commonsense weighs as much as events."""
+_LARGE = {
+    "model.rank": 100,
+    "evidence.families": ["pair", "object", "active", "affinity"],
+    "penalties.event_rules": 0.0,
+    "reranker.trees": 200,
+}
+_BEST_OF_LARGE = {"training.ensemble_size": 2, "reranker.fit": "fold", "reranker.trees": 300}
+"""What ICEWS05-15 chose: one fold of a large graph has enough facts to fit trees on."""
 
 
 def preset_config(name: str, graph: Graph, overrides: Mapping[str, Any] | None = None) -> Config:
@@ -85,7 +94,7 @@ def preset_config(name: str, graph: Graph, overrides: Mapping[str, Any] | None =
         known = ", ".join(PRESETS)
         raise ConfigError(f"unknown preset {name!r}; the presets are {known}{suggestion(name, PRESETS)}")
     given = dict(overrides or {})
-    settings = _fitting({**PRESETS[name].settings, **_sized(name, graph)}, given)
+    settings = _fitting(_settings(name, graph), given)
     config = override(Config(), {**settings, **given})
     if wants_rules(config) and "penalties.event_rules" not in given and not config.rules.file:
         from foretime.rules.mining import mine_rules
@@ -95,40 +104,38 @@ def preset_config(name: str, graph: Graph, overrides: Mapping[str, Any] | None =
     return config
 
 
-def _sized(name: str, graph: Graph) -> dict[str, Any]:
-    """Return the settings that depend on the size of the graph."""
-    facts, entities, valid = len(graph.train), len(graph.entities), len(graph.valid)
-    small, large = facts < SMALL, facts > LARGE
-    folds = _folds(name, facts)
+def _settings(name: str, graph: Graph) -> dict[str, Any]:
+    """Return the settings of a preset for a graph of this kind and size."""
+    facts, entities, valid, intervals = len(graph.train), len(graph.entities), len(graph.valid), graph.has_intervals
+    small, large, best = facts < SMALL, facts > LARGE, name == "best"
+    found = dict(PRESETS[name].settings)
+    if intervals:
+        found |= _INTERVALS | (_BEST_OF_INTERVALS if best else {})
+    if large:
+        found |= _LARGE | (_BEST_OF_LARGE if best else {})
+        found |= {"evidence.epochs": max(1, min(3, 1_200_000 // facts))}
+    folds = max(2, min(facts, 5 if small or (best and not intervals) else 10))
+    if large:
+        folds = min(100, facts // FACTS_OF_A_FOLD)
     candidates = 2 * facts // folds * min(100, entities)  # that a re-ranker is fitted on, of one fold
-    sized: dict[str, Any] = {
+    found |= {
         "training.batch_size": min(1000, max(50, facts // 20), max(50, SCORES_OF_A_STEP // max(1, entities))),
         "training.candidates": 4_000 if entities > MANY_ENTITIES else 0,
         "training.valid_limit": 3_000 if valid > VALID_AT_MOST else 0,
         "reranker.use": facts >= FEWEST_FOR_FOLDS,
         "reranker.folds": folds,
-        "reranker.fitted_folds": min(folds, max(1, FACTS_OUT_OF_FOLD * folds // facts)) if large else 0,
         "reranker.leaves": 15 if small else 31,
         "reranker.leaf_candidates": min(50, max(5, candidates // 1000)),
     }
-    if large:
-        sized |= {
-            "evidence.families": ["pair", "object", "active", "affinity"],
-            "evidence.epochs": max(1, min(3, 1_200_000 // facts)),
-            "penalties.event_rules": 0.0,
-        }
     if name == "quick":
-        epochs = sized.get("evidence.epochs", PRESETS[name].settings["evidence.epochs"])
-        return sized | {"training.epochs": epochs, "training.valid_every": epochs}
+        return found | dict.fromkeys(("training.epochs", "training.valid_every"), found["evidence.epochs"])
+    if small or entities > 500_000:
+        found["model.rank"] = 50
     epochs = 50 if small and valid >= TINY_VALID else 20 if not large else 10 if facts <= 500_000 else 6
-    every = epochs if valid < TINY_VALID else epochs // 5 if small else epochs // 2
-    rank = 50 if small or entities > 500_000 else 100 if large else 200
-    return sized | {"training.epochs": epochs, "training.valid_every": every, "model.rank": rank}
-
-
-def _folds(name: str, facts: int) -> int:
-    usual = 5 if name == "best" or facts < SMALL else 10
-    return max(2, min(facts, usual) if facts <= LARGE else min(100, facts // FACTS_OF_A_FOLD))
+    found["training.epochs"] = epochs
+    if small or large or valid < TINY_VALID:
+        found["training.valid_every"] = epochs if valid < TINY_VALID else epochs // 5 if small else epochs // 2
+    return found
 
 
 def _fitting(settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +150,11 @@ def _fitting(settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, An
         if not key.startswith(("model.", "penalties.")) or key.removeprefix("model.") in ("name", *options)
     }
     kept |= {key: settings.get(key, weight) for key, weight in penalties.items()}
-    if chosen.model.name == "rules":
+    wanted = {**settings, **given}
+    if wanted.get("reranker.fit") == "out-of-fold" and wanted["reranker.folds"] > FITTED_FOLDS:
+        kept["reranker.fitted_folds"] = FITTED_FOLDS
+    if chosen.model.name == "rules":  # has no embeddings
+        kept.pop("model.rank", None)
         epochs = kept["evidence.epochs"]
         kept |= {"training.ensemble_size": 1, "training.candidates": 0}
         kept |= {"training.epochs": epochs, "training.valid_every": epochs}

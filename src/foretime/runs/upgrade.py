@@ -23,7 +23,13 @@ OLD_RERANKER = "combiner.txt"
 _OLD_HEADER = re.compile(r"foretime combiner 2, top (\d+)")
 """Its trees are those of this version: only what they are called has changed since."""
 _FEATURE_NAMES = re.compile(r"^feature_names=(.*)$", re.MULTILINE)
-_REPORT_KEYS = {"members": "ensemble_size", "combiner": "reranker", "first_stage": "base_model"}
+_KEYS = {"members": "ensemble_size", "combiner": "reranker", "first_stage": "base_model", "ends": "boundary_relations"}
+_WORDS = {
+    "reranker": {" parts": " folds"},
+    "choice": {"the combiner was": "the re-ranker was"},
+    "boundary_relations": {"alike": "shared", "apart": "separate"},
+}
+"""What the texts under a key say now."""
 _SECTION = re.compile(r"\s*\[(\w+)\]")
 _SETTING = re.compile(r"(\s*)(\w+)(\s*=\s*)(.*?)(\s*(?:#.*)?)")
 
@@ -86,29 +92,32 @@ def _upgrade_report(file: Path) -> list[str]:
         return []
     except ValueError:  # a damaged report is written again by `--resume`
         return [f"{file.name}: damaged, left as it is"]
-    new = _new_report(old)
+    new = upgraded(old)
     if new == old:
         return []
     write_json(file, new)
     return [f"{file.name}: keys and metrics have their new names"]
 
 
-def _new_report(value: Any) -> Any:
-    """Return a report with new keys, and every group of metrics flat: `hits@1` for the `1` of its `hits`."""
+def upgraded(value: Any) -> Any:
+    """Return a report or a row of results with the keys of this version, and every group of metrics flat.
+
+    >>> upgraded({"combiner": None, "all": {"mrr": 0.5, "hits": {"1": 0.4}}})
+    {'reranker': None, 'all': {'mrr': 0.5, 'hits@1': 0.4}}
+    """
     if not isinstance(value, dict):
         return value
     found: dict[str, Any] = {}
-    for key, inner in value.items():
+    for old, inner in value.items():
+        key = str(_KEYS.get(old, old))
         if key == "hits" and isinstance(inner, dict):
             found |= {f"hits@{k}": share for k, share in inner.items()}
-        elif key == "combiner" and isinstance(inner, str):
-            found["reranker"] = inner.replace(" parts", " folds")
-        elif key == "choice" and isinstance(inner, str):
-            found[key] = inner.replace("the combiner was", "the re-ranker was")
-        elif key == "predicates":  # by the names of the graph, which stay
-            found[key] = {name: _new_report(group) for name, group in inner.items()}
+        elif key == "predicates" and isinstance(inner, dict):  # by the names of the graph, which stay
+            found[key] = {name: upgraded(group) for name, group in inner.items()}
         else:
-            found[str(_REPORT_KEYS.get(key, key))] = _new_report(inner)
+            found[key] = upgraded(inner)
+        for word, new in _WORDS.get(key, {}).items() if isinstance(inner, str) else ():
+            found[key] = found[key].replace(word, new)
     return found
 
 

@@ -71,17 +71,10 @@ def loss_each(
 
     The loss of a component is the cross entropy among all entities, unless it has one against drawn entities.
     """
-    losses = []
-    for component, batch, own in zip(components, batches, drawn or [None] * len(components), strict=True):
-        prefix = f"{component.name}_" if component.name else ""
-        losses.append(_loss(component.model, batch, weights, component.weight, prefix, own))
+    each = zip(components, batches, drawn or [None] * len(components), strict=True)
+    losses = [_loss(component, batch, weights, own) for component, batch, own in each]
     named = {name: value for loss in losses for name, value in loss.named.items()}
     return Loss(torch.stack([loss.total for loss in losses]).sum(), named)
-
-
-def loss_joint(model: Model, batch: Batch, weights: dict[str, float]) -> Loss:
-    """Return the cross entropy of the whole score in one softmax, plus the penalties."""
-    return _loss(model, batch, weights)
 
 
 def penalty_names(model: Model) -> set[str]:
@@ -93,21 +86,16 @@ def penalty_names(model: Model) -> set[str]:
 
 def check_penalties(names: set[str], weights: dict[str, float]) -> None:
     """Raise `ConfigError` unless the configured weights and the model's penalties have the same names."""
+    listed = ", ".join(sorted(names)) or "no penalties"
     for name in sorted(set(weights) - names):
-        raise ConfigError(f"unknown key penalties.{name}; this model has {_listed(names)}{suggestion(name, names)}")
+        raise ConfigError(f"unknown key penalties.{name}; this model has {listed}{suggestion(name, names)}")
     for name in sorted(names - set(weights)):
         raise ConfigError(f"penalties.{name} is missing: write its weight, 0 to switch it off")
 
 
-def _loss(
-    model: Model,
-    batch: Batch,
-    weights: dict[str, float],
-    component_weight: float = 1.0,
-    prefix: str = "",
-    drawn: DrawnLoss | None = None,
-) -> Loss:
-    weight = component_weight * batch.scale
+def _loss(component: Component, batch: Batch, weights: dict[str, float], drawn: DrawnLoss | None) -> Loss:
+    model, prefix = component.model, f"{component.name}_" if component.name else ""
+    weight = component.weight * batch.scale
     if drawn is None:
         total = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects, weight)
     else:
@@ -117,7 +105,3 @@ def _loss(
         named[prefix + name] = penalty.detach()
         total = total + weight * weights[prefix + name] * penalty
     return Loss(total, named)
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names)) or "no penalties"

@@ -27,7 +27,7 @@ from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
 from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.memory import memory_kept
-from foretime.training.objective import DrawnLoss, Loss, loss_each, loss_joint
+from foretime.training.objective import DrawnLoss, Loss, loss_each
 from foretime.training.precision import products_in
 
 
@@ -132,11 +132,8 @@ class Trainer:
             if component in components
         ]
         with products_in(self.config.training.precision):
-            if self.config.training.softmax == "each":
-                drawn = [self._drawn_loss(component, number, step) for number, component in enumerate(components)]
-                loss = loss_each(components, batches, self.config.penalties, drawn)
-            else:
-                loss = loss_joint(self.model, batches[0], self.config.penalties)
+            drawn = [self._drawn_loss(component, number, step) for number, component in enumerate(components)]
+            loss = loss_each(components, batches, self.config.penalties, drawn)
         self.optimizer.zero_grad(set_to_none=True)
         loss.total.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()

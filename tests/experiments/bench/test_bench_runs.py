@@ -343,7 +343,7 @@ def test_the_command_prints_a_table_and_a_failed_run_is_an_exit_code(finished, t
         "small-7", "done", row["test"]["mrr"], row["test"]["hits@1"],
     ]  # fmt: skip
     assert [own["result"] for own in results.to_dicts()] == read_rows(bench.results)
-    assert "<td>small-7</td>" in results._repr_html_()
+    assert ">small-7</td>" in results._repr_html_()
 
 
 def test_a_call_that_is_out_of_time_begins_nothing(tmp_path: Path):

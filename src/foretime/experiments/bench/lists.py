@@ -11,9 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config
+from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config, read_toml
 from foretime.errors import ConfigError
-from foretime.experiments.toml_files import read_toml
 from foretime.runs.fingerprint import config_hash
 from foretime.training.settings import changed_config
 

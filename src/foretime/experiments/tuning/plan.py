@@ -11,9 +11,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config
+from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config, read_toml
 from foretime.errors import ConfigError
-from foretime.experiments.toml_files import read_toml
 from foretime.training.guidance import RULES_OF_A_FILE
 from foretime.training.settings import changed_config, complete_config
 
@@ -136,8 +135,7 @@ def read_plan(path: Path | str) -> TunePlan:
     ranges = {f"{section}.{key}": own for section, keys in found.ranges.items() for key, own in keys.items()}
     for key, own in ranges.items():
         _check_range(f"{path}: ranges.{key}: ", base, key, own)
-    tune = found.tune
-    return TunePlan(path, base, ranges, tune.trials, tune.startup_trials, tune.warmup_epochs, tune.seed)
+    return TunePlan(path, base, ranges, **found.tune.model_dump(exclude={"config"}))
 
 
 def _read_sections(path: Path) -> PlanSection:
@@ -175,9 +173,10 @@ def _check_range(place: str, base: Config, key: str, own: RangeSection) -> None:
     fault = own.fault()
     if fault:
         raise ConfigError(f"{place}{fault}")
-    low, high = own.ends if not own.choices else (0, 0)
-    between = [] if own.choices or (isinstance(low, int) and isinstance(high, int)) else [low + (high - low) / math.pi]
-    values: list[Any] = list(own.choices) or [low, high, *between]
+    values: list[Any] = list(own.choices) or list(own.ends)
+    if not own.choices and not all(isinstance(end, int) for end in own.ends):
+        low, high = own.ends
+        values.append(low + (high - low) / math.pi)  # a fraction, which a setting of whole numbers refuses
     for value in values:
         changed = changed_config(base, {key: value}, place)
         try:

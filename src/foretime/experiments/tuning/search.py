@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
-from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -263,13 +261,7 @@ def _summary(number: int, found: list[TrialResult]) -> str:
 
 def _write(plan: TunePlan, folder: Path, found: list[TrialResult]) -> None:
     """Write the table of trials, and the best configuration if a trial has finished."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["trial", "state", "valid_mrr", "epochs", "seconds", *plan.ranges, "note"])
-    for own in found:
-        settings = [own.settings.get(key, "") for key in plan.ranges]
-        writer.writerow([own.trial, own.state, own.valid_mrr, own.epochs, own.seconds, *settings, own.note])
-    write_text(folder / TABLE, text.getvalue())
+    write_text(folder / TABLE, TuneResults(folder, tuple(found)).table().to_csv())
     best = found[0]
     if best.state == "finished":
         head = f"# the best of {len(found)} trials by MRR on valid: {best.valid_mrr:.4f} (trial {best.trial})\n"
