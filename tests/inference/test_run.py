@@ -148,9 +148,10 @@ def test_a_preset_names_the_folder_and_chooses_the_settings(run: ft.Run, tmp_pat
     folder = f"events-{preset or 'balanced'}"
     assert trained.path == Path("runs") / folder
     assert (trained.config.model.name, trained.config.evidence.use, len(trained.history)) == (model, True, 1)
-    outline, beginning, *_ = heard.announced
+    outline, *others = heard.announced
     assert outline == f"events: {len(run.graph.train):,} training facts, 12 entities, 3 predicates, 299 time steps"
-    assert beginning == f"training {preset or 'balanced'} in runs/{folder}"
+    assert f"training {preset or 'balanced'} in runs/{folder}" in others
+    assert others.count("mining temporal rules") == 1  # for the penalty and for the paths alike
     assert list(trained.path.rglob("events.out.tfevents.*"))
 
 

@@ -55,8 +55,8 @@ def test_a_training_that_has_lost_its_caller_still_holds_the_folder(
         wait_for(run.member(1).trace_file)  # who holds the folder does not lock its own processes out
     with pytest.raises(RunError, match=HELD):
         resume(run.path, StopAfter(5))
-    worker.stop()
-    assert worker.wait() == 130
+    worker.process.terminate()
+    assert worker.process.wait() == 130
     with run.held() as again:
         assert again is not None
 

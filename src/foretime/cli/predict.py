@@ -41,6 +41,8 @@ def predict(
         return
     target = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
     opened = ft.open_run(run)
+    if opened.note:
+        note(opened.note)
     if target == "time" and not opened.uses_time:
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:

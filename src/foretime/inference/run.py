@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from foretime.config import Config, read_config
+from foretime.config import Config, RulesConfig, read_config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
@@ -18,6 +18,7 @@ from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
 from foretime.inference.explanation.explanation import Explanation
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import answer_file
+from foretime.rules.mining import mine_rules
 from foretime.rules.table import Rules
 from foretime.runs.evaluation import evaluate_split
 from foretime.runs.folder import RunFolder
@@ -112,6 +113,14 @@ class Run:
     def uses_time(self) -> bool:
         """Whether the scores of its model depend on the time."""
         return self.predictor.model.uses_time
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of its answers should know: that the run is not finished, and what it lacks."""
+        if self._folder.report_file.exists():
+            return None
+        lacking = self.config.reranker.use and not self._folder.reranker_file.exists()
+        return f"the run is not finished: these are its weights so far{', without its re-ranker' if lacking else ''}"
 
     @property
     def explanation_note(self) -> str | None:
@@ -290,13 +299,20 @@ def train(  # noqa: PLR0913, each is a choice of its own
     hear = callback or Callback()
     loaded = graph if isinstance(graph, Graph) else read_graph(final.data.path if graph is None else graph, final.data)
     hear.announce(_outline(loaded))
+    rules: list[Rules] = []
+
+    def mine_once(graph: Graph, config: RulesConfig) -> Rules:
+        hear.announce("mining temporal rules")
+        rules.append(mine_rules(graph, config))
+        return rules[0]
+
     if preset is not None:
-        final = preset_config(preset, loaded, changes)
+        final = preset_config(preset, loaded, changes, mine_once)
     for warning in filter(None, [*loaded.describe().warnings(), precision_warning(final.training)]):
         hear.warn(warning)
     chosen = Path(free_folder(loaded.name, preset or final.model.name) if folder is None else folder)
     hear.announce(f"training {preset or final.model.name} in {chosen}")
-    create_run(loaded, final, chosen, hear)
+    create_run(loaded, final, chosen, hear, rules[0] if rules else None)
     return resume(chosen, callback=callback, jobs=jobs, test=test, tensorboard=tensorboard)
 
 

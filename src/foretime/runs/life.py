@@ -11,6 +11,7 @@ from foretime.data.graph import Graph
 from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.files import write_text
 from foretime.reranker.folds import check_reranker
+from foretime.rules.table import Rules
 from foretime.runs.finish import finish_run, is_finished
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_left, jobs_of, train_in_sequence
@@ -34,15 +35,19 @@ def train(
     return resume(run.path, callback, with_test, jobs)
 
 
-def create_run(graph: Graph, config: Config, folder: Path | str, callback: Callback | None = None) -> RunFolder:
+def create_run(
+    graph: Graph, config: Config, folder: Path | str, callback: Callback | None = None, rules: Rules | None = None
+) -> RunFolder:
     """Return a new run folder in which nothing is trained yet: `resume` does that.
+
+    Rules that are not given are read or mined as configured.
 
     Raise `RunError` if the folder holds a run already, and `ConfigError` if the configuration cannot be trained.
     """
     complete = complete_config(config)
     RunFolder.check_free(folder)
     check_reranker(graph, complete)
-    rules = rules_for(complete, graph, callback or Callback())
+    rules = rules_for(complete, graph, callback or Callback()) if rules is None else rules
     return RunFolder.create(folder, complete, graph, rules)
 
 

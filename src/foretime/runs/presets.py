@@ -6,13 +6,15 @@ intervals. Graphs of other sizes get other numbers of epochs, folds and so on. W
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from foretime.config import Config, override
+from foretime.config import Config, RulesConfig, override
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, suggestion
 from foretime.models import model_class
+from foretime.rules.mining import mine_rules
+from foretime.rules.table import Rules
 from foretime.training.guidance import wants_rules
 from foretime.training.settings import default_penalties
 
@@ -83,8 +85,15 @@ _BEST_OF_LARGE = {"training.ensemble_size": 2, "reranker.fit": "fold", "reranker
 """What ICEWS05-15 chose: one fold of a large graph has enough facts to fit trees on."""
 
 
-def preset_config(name: str, graph: Graph, overrides: Mapping[str, Any] | None = None) -> Config:
+def preset_config(
+    name: str,
+    graph: Graph,
+    overrides: Mapping[str, Any] | None = None,
+    mine: Callable[[Graph, RulesConfig], Rules] = mine_rules,
+) -> Config:
     """Return the configuration of a preset for a graph; `overrides` are settings by dotted name, which win.
+
+    Where rules would guide the model they are mined, to see whether there are any.
 
     Raise `ConfigError` if there is no such preset, or if an override is wrong.
 
@@ -96,11 +105,9 @@ def preset_config(name: str, graph: Graph, overrides: Mapping[str, Any] | None =
     given = dict(overrides or {})
     settings = _fitting(_settings(name, graph), given)
     config = override(Config(), {**settings, **given})
-    if wants_rules(config) and "penalties.event_rules" not in given and not config.rules.file:
-        from foretime.rules.mining import mine_rules
-
-        if len(mine_rules(graph, config.rules)) == 0:
-            config = override(config, {"penalties.event_rules": 0.0})
+    undecided = wants_rules(config) and "penalties.event_rules" not in given and not config.rules.file
+    if undecided and len(mine(graph, config.rules)) == 0:
+        return override(config, {"penalties.event_rules": 0.0})
     return config
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -128,7 +127,7 @@ def only_here(folder: Path) -> Iterator[int | None]:
     path = _lock_file(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as stream:
-        if not _lock(stream.fileno(), fcntl.LOCK_EX) or not _is_there(stream.fileno(), path):
+        if not _lock(stream.fileno(), exclusive=True) or not _is_there(stream.fileno(), path):
             yield None
             return
         yield None if _is_trained_in(folder) else stream.fileno()
@@ -139,7 +138,7 @@ def is_held(folder: Path) -> bool:
     """Return whether a process trains in a run folder."""
     try:
         with _lock_file(folder).open() as stream:
-            return not _lock(stream.fileno(), fcntl.LOCK_SH) or _is_trained_in(folder)
+            return not _lock(stream.fileno(), exclusive=False) or _is_trained_in(folder)
     except FileNotFoundError:
         return _is_trained_in(folder)
 
@@ -153,13 +152,15 @@ def _is_trained_in(folder: Path) -> bool:
         return True
 
 
-def _lock(descriptor: int, kind: int) -> bool:
+def _lock(descriptor: int, exclusive: bool) -> bool:
     """Lock an open file, if that can be done at once; return whether it was."""
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        import fcntl
+
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # some network disks have no locks
+    except (ImportError, OSError):  # Windows and some network disks have no locks
         pass
     return True
 
