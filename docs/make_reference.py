@@ -30,7 +30,7 @@ This page is made by `python docs/make_reference.py` from the code. Change the c
 A configuration is a TOML file with the sections below. Every key has a default, so a file holds only what differs. A
 key that is not listed here is an error, with the nearest known key in its message. On the command line any key is set
 with `--set section.key=value`; in Python with `settings={"section.key": value}`. What it all means for a training is
-told in [training.md](training.md).
+described in [training.md](training.md).
 """
 BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 

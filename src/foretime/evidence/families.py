@@ -67,7 +67,7 @@ FAMILIES: Final = _numbered(
         {"object_offset": "offset", "object_count": "total"},
     ),
     ("active", "any events with others", "by_entity", {"active_count": "now", "active_offset": "offset"}),
-    ("affinity", "common partners", "meetings", {"affinity": "affinity"}),
+    ("affinity", "common neighbours", "meetings", {"affinity": "affinity"}),
     ("path", "paths via a shared neighbour", "paths", {"path": "farther"}),
 )
 FAMILY_NAMES: Final = tuple(family.name for family in FAMILIES)
