@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from foretime.config import FamilyName
 from foretime.evaluation.slots import Slot
 from foretime.inference.explanation import events, explanation
 from foretime.service.context import TheBackend, TheRun
@@ -47,7 +48,7 @@ DatedEventOut: Any = response_of(events.DatedEvent)
 ReasonPartOut: Any = response_of(explanation.ReasonPart, confidence=float | None, contribution=float)
 ShownReasonOut: Any = response_of(
     explanation.ShownReason,
-    kind=Literal["pair", "object", "active", "affinity", "path"],
+    kind=FamilyName,
     title=None,
     key=None,
     contribution=float,
