@@ -64,7 +64,7 @@ def _ask(run: ft.Run) -> None:
     subject, predicate, truth, time = next(run.graph.rows("test"))
     note(f"4. a question from test; the true answer is {truth}")
     answers = run.predict(subject=subject, predicate=predicate, time=time, top=5)
-    show(answers.table())
+    show(answers.table(terms=False))
     note("5. why the first of them")
     typer.echo(answers[0].explain(top=2).to_text(2))
     other = truth if answers[0].name != truth else answers[1].name

@@ -13,11 +13,12 @@ from foretime.cli.output import note, print_json, say, show
 
 
 @takes(QUESTION)
-def predict(
+def predict(  # noqa: PLR0913, each is a flag
     run: RunPath,
     top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
     known: Known = "mark",
     why: Annotated[int, typer.Option(help="How many reasons to give with each answer.", min=0)] = 0,
+    terms: Annotated[bool, typer.Option("--terms", help="Show the terms that add up to each score.")] = False,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
     as_json: AsJson = False,
@@ -55,7 +56,7 @@ def predict(
             row["reasons"] = [reason.to_dict() for reason in found]
         print_json(rows)
         return
-    show(answers.table())
+    show(answers.table(terms))
     for answer, found in zip(answers, reasons, strict=False):
         say(f"{answer.rank} {answer.name}")
         for reason in found:

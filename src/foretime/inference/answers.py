@@ -143,14 +143,14 @@ class Answers(Tabular, Sequence[Answer]):
     def __getitem__(self, place: int | slice) -> Answer | Answers:
         return Answers(self.question, self.answers[place]) if isinstance(place, slice) else self.answers[place]
 
-    def table(self) -> Table:
-        """Return the answers as a table; the terms of a score that has only one are left out."""
-        terms = dict.fromkeys(name for answer in self.answers for name in answer.terms)
-        formats = {"confidence": ".1%", **dict.fromkeys(("score", *terms), ".3f")}
+    def table(self, terms: bool = True) -> Table:
+        """Return the answers as a table, with the terms of their scores if these have several and they are wanted."""
+        names = dict.fromkeys(name for answer in self.answers for name in answer.terms)
+        formats = {"confidence": ".1%", **dict.fromkeys(("score", *names), ".3f")}
         records = [
             {
                 **{name: getattr(answer, name) for name in ("rank", "name", "confidence", "score")},
-                **(answer.terms if len(terms) > 1 else {}),
+                **(answer.terms if terms and len(names) > 1 else {}),
                 "already_known": answer.already_known,
             }
             for answer in self.answers
