@@ -171,7 +171,7 @@ def is_ours(found: object) -> bool:
 
 
 def test_every_module_can_be_imported():
-    names = [".".join(("foretime", *path.relative_to(SOURCE).with_suffix("").parts)) for path in TREES]
-    for name in names:
-        if "__main__" not in name and not name.endswith(".worker"):
-            importlib.import_module(name.removesuffix(".__init__"))
+    paths = [path for path in TREES if path.name not in ("__main__.py", "worker.py")]
+    names = [".".join(("foretime", *path.relative_to(SOURCE).with_suffix("").parts)) for path in paths]
+    modules = [importlib.import_module(name.removesuffix(".__init__")) for name in names]
+    assert [Path(module.__file__ or "") for module in modules] == paths

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -217,3 +218,12 @@ def test_without_valid_facts_no_figure_of_valid_is_printed(foretime, events: Pat
     assert outcome.code == 0, outcome.err
     assert "epoch   2  event_loss" in outcome.err
     assert "valid MRR" not in outcome.err + outcome.out
+
+
+def test_a_run_that_is_not_finished_says_so_with_its_answers(foretime, small_run: Path, tmp_path: Path):
+    run = Path(shutil.copytree(small_run, tmp_path / "run"))
+    question = ("--subject", "state 1", "--predicate", "praises", "--time", "2020-03-01", "-n", 1)
+    assert "not finished" not in foretime("predict", run, *question).err
+    (run / "report.json").unlink()
+    for verb in ("predict", "explain"):
+        assert "the run is not finished: these are its weights so far" in foretime(verb, run, *question).err

@@ -8,7 +8,7 @@ import typer
 
 import foretime as ft
 from foretime.cli.options import QUESTION, AsJson, Known, RunPath, SlotName, takes
-from foretime.cli.output import print_json
+from foretime.cli.output import open_run, print_json
 
 
 @takes(QUESTION)
@@ -32,7 +32,7 @@ def explain(
     whole = {"subject", "predicate", "object"} <= set(question) and {"time", "start", "end"} & set(question)
     if not whole:
         _ = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
-    explanation = ft.open_run(run).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    explanation = open_run(run).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
     if as_json or format_ == "json":
         print_json(explanation.to_dict(top))
         return

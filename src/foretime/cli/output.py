@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -42,6 +43,14 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Print a line about the work, beside the result."""
     error_console.print(text, markup=False, soft_wrap=True)
+
+
+def open_run(path: Path) -> ft.Run:
+    """Return a run, and say it if its answers are not those of a finished one."""
+    run = ft.open_run(path)
+    if run.note:
+        note(run.note)
+    return run
 
 
 def print_json(content: Any) -> None:

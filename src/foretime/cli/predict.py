@@ -9,7 +9,7 @@ import typer
 
 import foretime as ft
 from foretime.cli.options import QUESTION, AsJson, Known, RunPath, takes
-from foretime.cli.output import note, print_json, say, show
+from foretime.cli.output import note, open_run, print_json, say, show
 
 
 @takes(QUESTION)
@@ -34,16 +34,14 @@ def predict(  # noqa: PLR0913, each is a flag
     if questions is not None and question:
         raise ft.QuestionError("ask either by --questions, or by --subject, --predicate, --object and --time")
     if questions is not None and out is not None:
-        opened = ft.open_run(run)
+        opened = open_run(run)
         if why:
             _say_what_is_missing(opened)
         count = opened.answer_file(questions, out, top=top, already_known=known, reasons=why)
         note(f"{count:,} questions answered in {out}")
         return
     target = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
-    opened = ft.open_run(run)
-    if opened.note:
-        note(opened.note)
+    opened = open_run(run)
     if target == "time" and not opened.uses_time:
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:

@@ -24,7 +24,7 @@ from foretime.runs.evaluation import evaluate_split
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, plan_epochs
 from foretime.runs.life import resume as _resume
-from foretime.runs.presets import DEFAULT_PRESET, PRESETS, PresetName, preset_config
+from foretime.runs.presets import DEFAULT_PRESET, PresetName, check_preset, preset_config
 from foretime.tables import Table
 from foretime.training.callbacks import Callback, Callbacks, TensorBoard
 from foretime.training.precision import precision_warning
@@ -290,8 +290,8 @@ def train(  # noqa: PLR0913, each is a choice of its own
     final = changed_config(base, changes)
     if preset is None:
         complete_config(final)  # a wrong setting should not wait for the graph to be read
-    elif preset not in PRESETS:
-        raise ConfigError(f"unknown preset {preset!r}; the presets are {', '.join(PRESETS)}")
+    else:
+        check_preset(preset)
     if graph is None and not final.data.path:
         raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
     if folder is not None:
