@@ -91,7 +91,7 @@ def test_a_day_after_the_last_one_is_answered_and_its_reasons_add_up(explainer: 
         question = asked(world, row, time)
         answers = explainer.predictor.predict(**question, top=3)
         assert [answer.rank for answer in answers] == [1, 2, 3]
-        assert all(answer.already_known is None and answer.confidence is not None for answer in answers)
+        assert all(answer.already_known is None and answer.probability is not None for answer in answers)
         explanation = explainer.explain(**question, competitor=answers[1].name)
         assert explanation.answer == answers[0].name
         assert explanation.question["time"] == time

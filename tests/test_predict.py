@@ -182,14 +182,14 @@ def holds_at(row: Row, step: int) -> bool:
 
 @pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("graph", ["predictor", "intervals"])
-def test_known_answers_are_marked_with_their_split_and_settled_ones_have_no_confidence(request, graph: str, slot: str):
+def test_known_answers_are_marked_with_their_split_and_settled_ones_have_no_probability(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
     data = predictor.graph
     for row in (row_of(data, split, 1) for split in SPLITS):
         answers = predictor.predict_many([ask(data, row, slot)], top=25)[0]
         for answer in answers:
             assert answer.already_known == known_split(data, fill(data, row, slot, answer.name), slot)
-            assert (answer.confidence is None) == (answer.already_known in ("train", "valid"))
+            assert (answer.probability is None) == (answer.already_known in ("train", "valid"))
 
 
 def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path: Path):
@@ -215,31 +215,31 @@ def test_hidden_answers_are_those_of_train_and_valid(predictor: Predictor, slot:
     (marked,), (hidden,) = (
         predictor.predict_many([question], top=EVERYTHING, already_known=known) for known in ("mark", "hide")
     )
-    left = [answer for answer in marked if answer.confidence is not None]
+    left = [answer for answer in marked if answer.probability is not None]
     assert len(left) < len(marked)
     assert [answer.name for answer in hidden] == [answer.name for answer in left]
     assert [answer.rank for answer in hidden] == list(range(1, len(hidden) + 1))
-    assert [answer.confidence for answer in hidden] == [answer.confidence for answer in left]
+    assert [answer.probability for answer in hidden] == [answer.probability for answer in left]
 
 
 @pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("graph", ["predictor", "intervals"])
-def test_the_confidences_of_all_answers_that_are_not_settled_sum_to_one(request, graph: str, slot: str):
+def test_the_probabilities_of_all_answers_that_are_not_settled_sum_to_one(request, graph: str, slot: str):
     predictor: Predictor = request.getfixturevalue(graph)
     for row in some_rows(predictor.graph):
         answers = predictor.predict_many([ask(predictor.graph, row, slot)], top=EVERYTHING)[0]
-        confidences = [answer.confidence for answer in answers if answer.confidence is not None]
-        assert sum(confidences) == pytest.approx(1.0 if confidences else 0.0, abs=1e-4)
-        assert confidences or all(answer.already_known for answer in answers)
-        assert confidences == sorted(confidences, reverse=True)
+        probabilities = [answer.probability for answer in answers if answer.probability is not None]
+        assert sum(probabilities) == pytest.approx(1.0 if probabilities else 0.0, abs=1e-4)
+        assert probabilities or all(answer.already_known for answer in answers)
+        assert probabilities == sorted(probabilities, reverse=True)
 
 
-def test_confidence_is_the_softmax_of_the_scores_over_the_temperature(intervals: Predictor):
+def test_probability_is_the_softmax_of_the_scores_over_the_temperature(intervals: Predictor):
     answers = intervals.predict_many([ask(intervals.graph, row_of(intervals.graph, "test", 0), "object")], 99)[0]
-    left = [answer for answer in answers if answer.confidence is not None]
+    left = [answer for answer in answers if answer.probability is not None]
     weights = [math.exp(answer.score / 0.7) for answer in left]
     wanted = [weight / sum(weights) for weight in weights]
-    assert [answer.confidence for answer in left] == pytest.approx(wanted, abs=1e-5)
+    assert [answer.probability for answer in left] == pytest.approx(wanted, abs=1e-5)
 
 
 @pytest.mark.parametrize("slot", SLOTS)
@@ -260,7 +260,7 @@ def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, slot: st
         placed = predictor.place(asked, answer.name)
         assert (placed.rank, placed.name, placed.already_known) == (answer.rank, answer.name, answer.already_known)
         assert placed.score == pytest.approx(answer.score, abs=1e-5)
-        assert placed.confidence == pytest.approx(answer.confidence, abs=1e-6)
+        assert placed.probability == pytest.approx(answer.probability, abs=1e-6)
         assert placed.terms == pytest.approx(answer.terms, abs=1e-5)
 
 
@@ -294,7 +294,7 @@ def test_an_answer_is_a_value_that_json_can_hold(predictor: Predictor):
     answer = predictor.predict(subject="state 1", predicate="praises", time="2020-03-01", top=1)[0]
     values = answer.to_dict()
     assert Answer(**values) == answer
-    assert list(values) == ["rank", "name", "score", "confidence", "already_known", "terms"]
+    assert list(values) == ["rank", "name", "score", "probability", "already_known", "terms"]
     with pytest.raises(dataclasses.FrozenInstanceError):
         answer.rank = 2
 
@@ -340,7 +340,7 @@ def test_check_finds_the_same_fault_without_an_answer(predictor: Predictor):
     assert predictor.check(Question(subject="state 1", predicate="praises", time="2020-03-01")) is None
 
 
-def test_an_unfinished_run_answers_with_confidence_that_is_not_calibrated(
+def test_an_unfinished_run_answers_with_probability_that_is_not_calibrated(
     small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     with pytest.raises(Interrupted):

@@ -70,7 +70,7 @@ def read_answers(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in text.splitlines()]
     reading = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if path.suffix == ".tsv" else {}
     rows = [{k: v or None for k, v in row.items()} for row in csv.DictReader(text.splitlines(), **reading)]
-    number = {"rank": int, "score": float, "confidence": float}
+    number = {"rank": int, "score": float, "probability": float}
     return [{k: number[k](v) if v and k in number else v for k, v in row.items()} for row in rows]
 
 
@@ -97,12 +97,12 @@ def test_every_format_holds_the_same_answers(predictor: Predictor, tmp_path: Pat
             answer.name,
             answer.already_known,
             answer.score,
-            answer.confidence,
+            answer.probability,
         )
         for question, answers in zip(QUESTIONS, predictor.predict_many(QUESTIONS, 3), strict=True)
         for answer in answers
     ]
-    keys = ("subject", "time", "rank", "answer", "already_known", "score", "confidence")
+    keys = ("subject", "time", "rank", "answer", "already_known", "score", "probability")
     assert [tuple(row[key] for key in keys) for row in rows] == wanted
 
 
@@ -110,7 +110,7 @@ def test_a_column_of_parquet_without_any_value_still_has_a_type(predictor: Predi
     answer_file(predictor, write(tmp_path, "q.tsv", TSV), tmp_path / "a.parquet", 1, "hide")
     kinds = {field.name: str(field.type) for field in pyarrow.parquet.read_schema(tmp_path / "a.parquet")}
     assert list(kinds) == list(ANSWER_FIELDS)
-    assert kinds["confidence"] == kinds["score"] == "double"
+    assert kinds["probability"] == kinds["score"] == "double"
     assert kinds["start"] == kinds["already_known"] == "string"
 
 

@@ -258,7 +258,7 @@ def test_names_are_shown_and_never_run(explorer: Explorer, run: str, fact: dict[
         "rank": 1,
         "name": name,
         "score": 1.0,
-        "confidence": 0.5,
+        "probability": 0.5,
         "already_known": None,
         "terms": {"event": 1.0},
         "bars": {},

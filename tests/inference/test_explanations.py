@@ -90,8 +90,8 @@ def assert_adds_up(explanation: Explanation, answer: Answer) -> None:
         assert reason.contribution == math.fsum(part.contribution for part in reason.parts)
     assert explanation.terms == pytest.approx(answer.terms, abs=1e-4)
     assert explanation.score == pytest.approx(answer.score, abs=1e-4)
-    place = (explanation.rank, explanation.confidence, explanation.already_known)
-    assert place == (answer.rank, answer.confidence, answer.already_known)
+    place = (explanation.rank, explanation.probability, explanation.already_known)
+    assert place == (answer.rank, answer.probability, answer.already_known)
 
 
 @pytest.mark.parametrize("slot", SLOTS)

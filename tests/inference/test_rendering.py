@@ -148,7 +148,7 @@ ONE = [(1.0, 0.5, 0.25)]
 def test_an_explanation_as_text():
     assert made_up(ONE, 2.0).to_text().splitlines() == [
         "(a*b, meets|greets, ?, 2020-01-02): b_c",
-        "rank 2, confidence 25.0%, already known in test",
+        "rank 2, probability 25.0%, already known in test",
         "score 3.750 = event 2.000 + evidence 1.750",
         "",
         "the evidence, 1.750:",
@@ -163,7 +163,7 @@ def test_an_explanation_as_text():
 
 def test_names_mean_no_markup_in_markdown_and_html():
     markdown, html = made_up(ONE, 2.0).to_markdown(), made_up(ONE, 2.0).to_html()
-    assert markdown.startswith("## (a\\*b, meets\\|greets, ?, 2020-01-02): b\\_c\n\nrank 2, confidence 25.0%")
+    assert markdown.startswith("## (a\\*b, meets\\|greets, ?, 2020-01-02): b\\_c\n\nrank 2, probability 25.0%")
     assert '\n### The evidence, 1.750\n\n- **+1.750** "meets" number 0: a \\<b\\> c\n  - `p <= q`\n' in markdown
     assert markdown.count("  - *before* (a\\*b") == 3
     assert "<li><b>+1.750</b> &quot;meets&quot; number 0: a &lt;b&gt; c<ul><li><code>p &lt;= q</code></li>" in html

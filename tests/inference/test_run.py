@@ -63,7 +63,7 @@ def test_answers_are_a_sequence_and_a_table(run: ft.Run):
     assert answers[:5] == answers == run.predict_many([ft.Question(**ASKED)], top=5)[0]
     frame = answers.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert list(frame) == ["rank", "name", "confidence", "score", "event", "commonsense", "already_known"]
+    assert list(frame) == ["rank", "name", "probability", "score", "event", "commonsense", "already_known"]
     assert list(frame["name"]) == [answer.name for answer in answers]
     assert str(answers).startswith("(state 0, visits, ?, 2020-05-05)\nrank  name ")
     assert answers._repr_html_().count("<tr>") == 6

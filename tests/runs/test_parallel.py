@@ -184,8 +184,13 @@ def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
     time.sleep(0.3)
     worker.process.terminate()
     assert worker.process.wait() == 130
-    assert read_progress(endless.last_file).step > 0
-    assert heard.get(timeout=10) == (worker, None)
+    progress = read_progress(endless.last_file)
+    assert progress.epoch > 1 or progress.step > 0
+    reports = [heard.get(timeout=10)]  # epochs that it finished before it was asked, then the end
+    while reports[-1] != (worker, None):
+        reports.append(heard.get(timeout=10))
+    assert heard.empty()
+    assert [record["epoch"] for _, record in reports[:-1]] == list(range(1, len(reports)))
     worker.check_end((130,))
     with pytest.raises(RunError, match=r"the training of the base model ended with exit code 130"):
         worker.check_end((0,))

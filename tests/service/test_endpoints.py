@@ -51,7 +51,7 @@ def test_answers_are_those_of_the_library(live: Live, fact: dict[str, str], slot
     assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected]
     for answer, own in zip(found["answers"], expected, strict=True):
         assert answer["score"] == pytest.approx(own.score, abs=1e-4)
-        assert answer["confidence"] == pytest.approx(own.confidence, abs=1e-5)
+        assert answer["probability"] == pytest.approx(own.probability, abs=1e-5)
         assert answer["already_known"] == own.already_known
     assert max(sum(map(abs, answer["bars"].values())) for answer in found["answers"]) == pytest.approx(1)
     assert live.post(f"{WORLD}/complete", {**asked, "top": 5}).json() == found

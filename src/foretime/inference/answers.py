@@ -72,7 +72,7 @@ def fact_text(slots: Mapping[str, object]) -> str:
 class Answer:
     """A candidate for the open slot of a question.
 
-    `confidence` is the calibrated probability that it is the true answer among those not known yet; an answer that
+    `probability` is the calibrated probability that it is the true answer among those not known yet; an answer that
     train or valid have has none. `already_known` names the split that has it. `terms` add up to `score`: those of the
     model, and in a run with a re-ranker `reranker`, by how much that has changed their sum.
     """
@@ -80,7 +80,7 @@ class Answer:
     rank: int
     name: str
     score: float
-    confidence: float | None
+    probability: float | None
     already_known: str | None
     terms: dict[str, float]
     source: tuple[Predictor, Question] | None = field(default=None, repr=False, compare=False)
@@ -146,10 +146,10 @@ class Answers(Tabular, Sequence[Answer]):
     def table(self, terms: bool = True) -> Table:
         """Return the answers as a table, with the terms of their scores if these have several and they are wanted."""
         names = dict.fromkeys(name for answer in self.answers for name in answer.terms)
-        formats = {"confidence": ".1%", **dict.fromkeys(("score", *names), ".3f")}
+        formats = {"probability": ".1%", **dict.fromkeys(("score", *names), ".3f")}
         records = [
             {
-                **{name: getattr(answer, name) for name in ("rank", "name", "confidence", "score")},
+                **{name: getattr(answer, name) for name in ("rank", "name", "probability", "score")},
                 **(answer.terms if terms and len(names) > 1 else {}),
                 "already_known": answer.already_known,
             }

@@ -81,7 +81,7 @@ class Explainer:
             slot=question.target,
             answer=answer.name,
             rank=answer.rank,
-            confidence=answer.confidence,
+            probability=answer.probability,
             already_known=answer.already_known,
             terms=terms,
             reasons=tuple(reasons),

@@ -36,7 +36,7 @@ class _Scored(NamedTuple):
     scores: Tensor
     still_open: Tensor
     """The scores, −∞ for what train or valid have."""
-    confidence: Tensor
+    probability: Tensor
     splits: dict[str, Tensor]
     """Which candidates each split has."""
 
@@ -55,7 +55,7 @@ class Predictor:
     def open(cls, run: RunFolder | Path | str, graph: Graph | None = None) -> Predictor:
         """Return the predictor of a run folder, whose graph may be there already.
 
-        A run without a report answers with a confidence that is not calibrated.
+        A run without a report answers with a probability that is not calibrated.
         """
         folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
         graph = graph or folder.graph()
@@ -180,7 +180,7 @@ class Predictor:
             rank=rank,
             name=self.graph.timeline.label(candidate) if slot == "time" else self._names(slot).name(candidate),
             score=float(found.scores[at]),
-            confidence=None if known in ("train", "valid") else float(found.confidence[at]),
+            probability=None if known in ("train", "valid") else float(found.probability[at]),
             already_known=known,
             terms=terms,
             source=(self, question),

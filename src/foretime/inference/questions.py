@@ -16,7 +16,7 @@ from foretime.inference.answers import AlreadyKnown, Answers, Question
 from foretime.inference.predictor import Predictor
 
 FIELDS = tuple(slot.name for slot in fields(Question))
-ANSWER_FIELDS = (*FIELDS, "rank", "answer", "confidence", "score", "already_known")
+ANSWER_FIELDS = (*FIELDS, "rank", "answer", "probability", "score", "already_known")
 REASONS = "reasons"
 """The column of reasons, where these are wanted: a list in JSON Lines, in other files a text."""
 OPEN = ("", "?")
@@ -169,7 +169,7 @@ def _write_parquet(out: Path, columns: Sequence[str], rows: list[Row]) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    numbers = {"rank": pyarrow.int64(), "confidence": pyarrow.float64(), "score": pyarrow.float64()}
+    numbers = {"rank": pyarrow.int64(), "probability": pyarrow.float64(), "score": pyarrow.float64()}
     # without a schema, a column without any value would have no type
     schema = pyarrow.schema([(name, numbers.get(name, pyarrow.string())) for name in columns])
     sink = pyarrow.BufferOutputStream()

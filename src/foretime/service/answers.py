@@ -37,7 +37,7 @@ LOOKUPS_AT_ONCE = 20_000
 """The same where each candidate is looked up separately: times and predicates."""
 BATCH_SLICE = 20
 NO_TIME = "this model ignores time: all steps are equally likely, and their order means nothing"
-NOT_CALIBRATED = "the run has no report yet: its confidence is not calibrated"
+NOT_CALIBRATED = "the run has no report yet: its probabilities are not calibrated"
 router = APIRouter(prefix=API, responses=ERRORS, tags=["answers"])
 
 
@@ -47,7 +47,7 @@ class AnswerOut(ResponseBody):
     rank: int
     name: str
     score: float
-    confidence: float | None = Field(description="Calibrated; null if the answer is already in train or valid.")
+    probability: float | None = Field(description="Calibrated; null if the answer is already in train or valid.")
     already_known: Split | None = Field(description="The split that holds this answer already.")
     terms: dict[str, float] = Field(description="They add up to the score.")
     bars: dict[str, float] = Field(description="The terms as lengths from -1 to 1, comparable between answers.")

@@ -90,7 +90,7 @@ class ExplanationOut(ResponseBody):
     slot: Slot
     answer: str
     rank: int
-    confidence: float | None
+    probability: float | None
     already_known: Split | None
     score: float
     terms: dict[str, float]

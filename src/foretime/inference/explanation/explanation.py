@@ -167,7 +167,7 @@ class RerankerScore:
         }
 
 
-_PLAIN = ("question", "slot", "answer", "rank", "confidence", "already_known", "score", "terms", "note")
+_PLAIN = ("question", "slot", "answer", "rank", "probability", "already_known", "score", "terms", "note")
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Explanation:
     """The slot of the question that is the answer."""
     answer: str
     rank: int
-    confidence: float | None
+    probability: float | None
     already_known: str | None
     terms: dict[str, float]
     """The terms of the base score by name; evidence is the sum of the reasons."""

@@ -94,8 +94,8 @@ def _explanation(explanation: Explanation, top: int | None) -> ExplanationLayout
 
 
 def _standing(explanation: Explanation) -> str:
-    confidence, known = explanation.confidence, explanation.already_known
-    shown = "" if confidence is None else f", confidence {confidence:.1%}"
+    probability, known = explanation.probability, explanation.already_known
+    shown = "" if probability is None else f", probability {probability:.1%}"
     return f"rank {explanation.rank}{shown}" + (f", already known in {known}" if known else "")
 
 

@@ -32,12 +32,12 @@ export function comparison(why, competitor, differences) {
 }
 
 function side(why, scale) {
-  const confidence = why.confidence === null ? "already known" : `${percent(why.confidence)} confidence`;
+  const probability = why.probability === null ? "already known" : `${percent(why.probability)} probability`;
   return h(
     "div",
     { class: "side" },
     h("h3", {}, answerName(why.answer, why.slot)),
-    h("p", { class: "note" }, `${ordinal(why.rank)}, ${confidence}, score ${number(why.score)}`),
+    h("p", { class: "note" }, `${ordinal(why.rank)}, ${probability}, score ${number(why.score)}`),
     splitBar(why.terms, scale),
     termNumbers(why.terms),
   );

@@ -103,7 +103,7 @@ function answerRow(run, question, slot, answer, scale) {
       { class: "answer", href },
       h("span", { class: "rank" }, String(answer.rank)),
       h("span", { class: "name" }, answerName(answer.name, slot), knownBadge(answer.already_known)),
-      confidenceCell(answer.confidence),
+      probabilityCell(answer.probability),
       splitBar(split(answer.terms), scale),
       termNumbers(split(answer.terms), "reranker" in answer.terms ? answer.score : null),
       h("span", { class: "go" }, "why"),
@@ -121,15 +121,15 @@ export function knownBadge(split) {
   );
 }
 
-function confidenceCell(confidence) {
-  if (confidence === null)
-    return h("span", { class: "confidence none", title: "Already known: there is nothing to predict" }, "–");
+function probabilityCell(probability) {
+  if (probability === null)
+    return h("span", { class: "probability none", title: "Already known: there is nothing to predict" }, "–");
   const meter = h("i", { class: "meter", "aria-hidden": "true" }, h("i"));
-  meter.firstChild.style.width = `${(confidence * 100).toFixed(1)}%`;
+  meter.firstChild.style.width = `${(probability * 100).toFixed(1)}%`;
   return h(
     "span",
-    { class: "confidence", title: "Calibrated confidence among the answers not yet known" },
-    percent(confidence),
+    { class: "probability", title: "Calibrated probability among the answers not yet known" },
+    percent(probability),
     meter,
   );
 }

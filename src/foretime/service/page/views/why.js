@@ -73,11 +73,11 @@ function bothShared(...both) {
 const shownName = (why) => answerName(why.answer, why.slot);
 
 function standing(why) {
-  const confidence = why.confidence === null ? null : [h("b", {}, percent(why.confidence)), " confidence"];
+  const probability = why.probability === null ? null : [h("b", {}, percent(why.probability)), " probability"];
   return [
     h("b", {}, ordinal(why.rank)),
     " of all answers",
-    confidence && [", ", confidence],
+    probability && [", ", probability],
     " ",
     knownBadge(why.already_known),
   ];
