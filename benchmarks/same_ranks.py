@@ -79,7 +79,7 @@ def digests(scorer: Scorer, graph: Graph) -> dict[str, str]:
         reasons = [
             reason for row in zip(*(c.tolist() for c in some.columns()), strict=True) for reason in finder.find(*row)
         ]
-        values = sorted((r.family, r.body, r.value, r.contribution, r.count, sorted(r.events)[:3]) for r in reasons)
+        values = sorted((r.group, r.body, r.value, r.contribution, r.count, sorted(r.events)[:3]) for r in reasons)
         found["reasons"] = hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
     return found
 

@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     from foretime.inference.answers import Question as Question
     from foretime.inference.explanation.events import DatedEvent as DatedEvent
     from foretime.inference.explanation.explanation import Explanation as Explanation
-    from foretime.inference.explanation.explanation import ShownReason as ShownReason
+    from foretime.inference.explanation.explanation import Topic as Topic
+    from foretime.inference.explanation.reasons import ShownReason as ShownReason
     from foretime.inference.ranked_runs import compare as compare
     from foretime.inference.run import Run as Run
     from foretime.inference.run import find_runs as find_runs
@@ -112,7 +113,8 @@ _PUBLIC = {
     "foretime.experiments.tuning": "TrialResult TunePlan TuneResults tune",
     "foretime.inference.answers": "Answer Answers Question",
     "foretime.inference.explanation.events": "DatedEvent",
-    "foretime.inference.explanation.explanation": "Explanation ShownReason",
+    "foretime.inference.explanation.explanation": "Explanation Topic",
+    "foretime.inference.explanation.reasons": "ShownReason",
     "foretime.inference.ranked_runs": "compare",
     "foretime.inference.run": "Run find_runs open_run resume train",
     "foretime.rules.comparing": "CheckedRules RuleDifference",

@@ -48,7 +48,7 @@ def assert_grounded(reason: Reason, feature: Feature, question: Question, seen: 
     """A reason names the nearest events behind its feature, in twos where a grounding has two."""
     assert reason.count == len(feature.groundings)
     times = [event.time for event in reason.events]
-    if reason.kind == "affinity":
+    if reason.family == "affinity":
         sizes = {z: len(partners) for z, partners in partners_in(seen).items()}
         assert sorted(reason.partners) == sorted(events[0].object for events in feature.groundings)
         assert [sizes[z] for z in reason.partners] == sorted(sizes[z] for z in reason.partners)
@@ -56,7 +56,7 @@ def assert_grounded(reason: Reason, feature: Feature, question: Question, seen: 
         for two in zip(reason.events[::2], reason.events[1::2], strict=True):
             assert any(set(two) <= events for events in behind)
         assert len(times) == min(2 * reason.count, EVENTS_KEPT)
-    elif reason.kind == "path":
+    elif reason.family == "path":
         behind = {tuple(map(happened, events)) for events in feature.groundings}
         assert set(zip(reason.events[::2], reason.events[1::2], strict=True)) <= behind
         assert max(abs(time - question.time) for time in times[:2]) == abs(reason.value)
@@ -77,12 +77,12 @@ def assert_reasons(graph: Graph, reach: Reach, paths: list[tuple[int, int, int]]
         for y in range(ENTITIES):
             features = {(f.group.name, f.body, f.value): f for by_y in found.values() for f in by_y.get(y, [])}
             reasons = finder.find_at(question.subject, question.predicate, y, question.time)
-            reported = {(r.family, r.body, r.value): r for r in reasons if r.kind != "affinity"}
+            reported = {(r.group, r.body, r.value): r for r in reasons if r.family != "affinity"}
             assert len(reasons) == len(features)
             assert reported.keys() == {key for key in features if key[0] != "affinity"}, (question, y)
             for reason in reasons:
-                key = next(key for key in features if key[0] == "affinity") if reason.kind == "affinity" else (
-                    reason.family, reason.body, reason.value
+                key = next(key for key in features if key[0] == "affinity") if reason.family == "affinity" else (
+                    reason.group, reason.body, reason.value
                 )  # fmt: skip
                 assert reason.value == pytest.approx(key[2], rel=1e-5)
                 places = weights_of(features[key], question.predicate, rules, PREDICATES)
@@ -137,7 +137,7 @@ def test_more_groundings_than_there_is_room_for_are_all_recorded() -> None:
     (reason,) = (
         reason
         for reason in finder_of(index_on(rows, DENSE, EVERYTHING, [(2, 0, 1)])).find_at(0, 2, 2, 0)
-        if reason.kind == "path"
+        if reason.family == "path"
     )
     assert ways * ways > ROWS
     assert (reason.count, reason.body, len(reason.events)) == (ways * ways, (0, 1), EVENTS_KEPT)

@@ -17,7 +17,7 @@ def predict(  # noqa: PLR0913, each is a flag
     run: RunPath,
     top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
     known: Known = "mark",
-    why: Annotated[int, typer.Option(help="How many reasons to give with each answer.", min=0)] = 0,
+    why: Annotated[int, typer.Option(help="Say why, with so many reasons for each answer.", min=0)] = 0,
     terms: Annotated[bool, typer.Option("--terms", help="Show the terms that add up to each score.")] = False,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
@@ -47,17 +47,19 @@ def predict(  # noqa: PLR0913, each is a flag
     if why:
         _say_what_is_missing(opened)
     answers = opened.predict(**question, top=top, already_known=known)
-    reasons = [answer.reasons(why) for answer in answers] if why else []
+    explained = [answer.explain(top=0) for answer in answers] if why else []
     if as_json:
         rows: list[dict[str, Any]] = [answer.to_dict() for answer in answers]
-        for row, found in zip(rows, reasons, strict=False):
-            row["reasons"] = [reason.to_dict() for reason in found]
+        for row, found in zip(rows, explained, strict=False):
+            row["sentences"] = list(found.sentences)
+            row["reasons"] = [reason.to_dict() for reason in found.shown(why)]
         print_json(rows)
         return
     show(answers.table(terms))
-    for answer, found in zip(answers, reasons, strict=False):
+    for answer, found in zip(answers, explained, strict=False):
         say(f"{answer.rank} {answer.name}")
-        for reason in found:
+        say(f"  {found.sentences[0]}")
+        for reason in found.shown(why):
             say(f"  {reason.brief}")
 
 

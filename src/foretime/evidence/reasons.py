@@ -53,9 +53,9 @@ class Weights(NamedTuple):
 class Reason:
     """One grounded feature of a candidate."""
 
-    family: str
+    group: str
     """The name of its group of features, such as `pair_offset`."""
-    kind: str
+    family: str
     """The name of its family: `pair`, `object`, `active`, `affinity` or `path`."""
     body: tuple[int, ...]
     """The predicates of the rule's body, inverses too; none where the feature is of no rule."""
@@ -119,9 +119,25 @@ class ReasonFinder:
                 what = self._listed(asked, family.events, first, step)
             value = value if group.kind == "affinity" else int(value)
             # what is at the very step comes before what is nearest to it
-            swap = value == 0 and bool(found) and found[-1].family == group.name
+            swap = value == 0 and bool(found) and found[-1].group == group.name
             found.insert(len(found) - swap, Reason(group.name, family.name, value=value, weights=weights, **what))
         return found
+
+    def between(self, subject: int, predicate: int, object_: int, time: int) -> list[Event]:
+        """Return all events between the two that the question may see, the nearest first."""
+        lists = self.events
+        first, last = lists.node[subject : subject + 2]
+        place = int(first + np.searchsorted(lists.other[first:last], object_))
+        if place >= last or lists.other[place] != object_:
+            return []
+        found: set[Event] = set()
+        for group in range(*lists.pair[place : place + 2]):
+            q, own = int(lists.group_predicate[group]), slice(*lists.group[group : group + 2])
+            watched = is_watched(q, predicate, inverse(predicate, lists.predicates), subject == object_)
+            times = lists.time[own]
+            hidden = is_hidden(watched, times, lists.twin[own], time, self.reach.past_only)
+            found.update(self._event(subject, q, object_, when) for when in times[~hidden].tolist())
+        return sorted(found, key=lambda event: (abs(event.time - time), event.time, event))
 
     def _listed(self, asked: Asked, events: str, owner: int, step: int | None) -> dict[str, Any]:
         """Return the events of a group, of an object of the predicate or of an entity, at one step or at any."""

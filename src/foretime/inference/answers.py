@@ -12,7 +12,8 @@ from foretime.evaluation.slots import SLOTS, Slot
 from foretime.tables import Table, Tabular
 
 if TYPE_CHECKING:
-    from foretime.inference.explanation.explanation import Explanation, ShownReason
+    from foretime.inference.explanation.explanation import Explanation
+    from foretime.inference.explanation.reasons import ShownReason
     from foretime.inference.predictor import Predictor
 
 AlreadyKnown = Literal["mark", "hide"]
@@ -86,7 +87,7 @@ class Answer:
     source: tuple[Predictor, Question] | None = field(default=None, repr=False, compare=False)
     """Who has given the answer to which question; not part of its value."""
 
-    def explain(self, top: int = 10) -> Explanation:
+    def explain(self, top: int = 5) -> Explanation:
         """Return why the answer has its score, with the rules of the first `top` reasons counted.
 
         Raises `QuestionError` if the answer was not given by a run.

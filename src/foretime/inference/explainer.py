@@ -4,42 +4,62 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
-from typing import cast
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 import torch
 
-from foretime.data.facts import UNKNOWN, Facts
+from foretime.data.facts import UNKNOWN, Facts, inverse
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot, inverted
 from foretime.evidence.counting import count_pair_rule
 from foretime.evidence.module import evidence_of
-from foretime.evidence.reasons import ReasonFinder
+from foretime.evidence.reasons import Event, ReasonFinder
 from foretime.inference.answers import TIMES, AlreadyKnown, Answer, Question, Time
-from foretime.inference.explanation.events import SharedNeighbours
-from foretime.inference.explanation.explanation import (
-    EVIDENCE,
-    BasePlace,
-    Contribution,
-    Explanation,
-    ReasonPart,
-    RerankerScore,
-    ShownReason,
+from foretime.inference.explanation.attribution import (
+    BEHIND,
+    Amounts,
+    FeatureScore,
+    Key,
+    attribute_features,
+    attribute_terms,
 )
-from foretime.inference.explanation.wording import FactIds, Wording
+from foretime.inference.explanation.co_neighbours import CoNeighbourWords
+from foretime.inference.explanation.details import BasePlace, Contribution, FullDetails
+from foretime.inference.explanation.events import SharedNeighbours
+from foretime.inference.explanation.explanation import Explanation, in_topics
+from foretime.inference.explanation.reasons import ShownReason
+from foretime.inference.explanation.rule_words import with_counts
+from foretime.inference.explanation.sentences import first_sentences
+from foretime.inference.explanation.statements import GraphFeature, Statements
+from foretime.inference.explanation.vocabulary import FactIds, GraphWords
+from foretime.inference.explanation.wording import Groups, Wording, by_body
 from foretime.inference.predictor import Predictor
 from foretime.reranker.features.extractor import FeatureExtractor
 from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 from foretime.reranker.quantising import SHARED_NEIGHBOURS
 
+EVIDENCE = "evidence"
+"""The term of the base score that rules add up to."""
 NO_EVIDENCE = (
-    "no reasons: this run was trained without evidence; train with evidence.use=true (--evidence), and rules and "
+    "no rules: this run was trained without evidence; train with evidence.use=true (--evidence), and rules and "
     "events explain a term of the score"
 )
 RERANKER = "reranker"
 """The term of an answer by which the re-ranker has changed the base score: here it is taken apart instead."""
+TOP = 5
+"""How many reasons are shown, and their rules counted."""
 _TOLERANCE = 1e-4
 """How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
+_COUNTS_KEPT = 4096
+
+
+class _Scored(NamedTuple):
+    """The score of an answer by trees, if it has one, and where the base model has put it."""
+
+    features: FeatureScore | None = None
+    place: BasePlace | None = None
+    shared: SharedNeighbours | None = None
 
 
 class Explainer:
@@ -47,14 +67,20 @@ class Explainer:
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
-        self._evidence = evidence_of(predictor.model)
-        self._wording = Wording(predictor.graph)
+        self._evidence, reranked = evidence_of(predictor.model), predictor.scorer.reranked
+        self._words = GraphWords(predictor.graph)
+        self._wording, self._statements = Wording(self._words), Statements(self._words)
+        self._co_neighbours = CoNeighbourWords(predictor.graph)
+        self._finder: ReasonFinder | None = None
         if self._evidence is not None:
             self._finder = ReasonFinder(self._evidence.index, self._evidence.weights.detach().numpy())
+        elif reranked is not None:
+            self._finder = ReasonFinder(reranked.extractor.index, torch.empty(0).numpy())  # only for its events
+        self._count = lru_cache(_COUNTS_KEPT)(self._count_rule)
 
     def explain(
         self, *, competitor: str | None = None, slot: Slot = "object", already_known: AlreadyKnown = "mark",
-        top: int = 10, **slots: Time | None,
+        top: int = TOP, **slots: Time | None,
     ) -> Explanation:  # fmt: skip
         """Return why a fact has its score, and with a `competitor`, why its answer and not that one.
 
@@ -69,13 +95,22 @@ class Explainer:
         explanation = self.explain_answer(question, answer, top)
         return explanation if competitor is None else explanation.against(competitor)
 
-    def explain_answer(self, question: Question, answer: Answer, top: int = 10) -> Explanation:
+    @torch.inference_mode()
+    def explain_answer(self, question: Question, answer: Answer, top: int = TOP) -> Explanation:
         """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
-        reasons = self.reasons(question, answer, top)
-        place, reranker = self._reranker(question, answer)
-        terms = {name: term for name, term in answer.terms.items() if place is None or name != RERANKER}
+        asked = self._ids(question, answer.name)
+        groups = self._groups(asked)
+        sizes = {key: math.fsum(reason.contribution for reason in group) for key, group in groups.items()}
+        terms = {name: term for name, term in answer.terms.items() if name != RERANKER}
         if self._evidence is not None:
-            terms[EVIDENCE] = math.fsum(reason.contribution for reason in reasons)
+            _check_sum(f"the reasons of {answer.name!r}", list(sizes.values()), terms[EVIDENCE], "evidence")
+            terms[EVIDENCE] = math.fsum(sizes.values())
+        scored = self._scored(question, answer)
+        amounts = self._amounts(asked, answer, terms, sizes, scored)
+        reasons = self._reasons(asked, groups, amounts, scored)
+        kept = sorted(reasons, key=lambda reason: -abs(reason.contribution))
+        shown = [reason for reason in kept if reason.topic != "general"][:top]
+        counted = [self._counted(asked, reason) if reason in shown else reason for reason in kept]
         return Explanation(
             question=replace(question, **{question.target: answer.name}).to_dict(),
             slot=question.target,
@@ -83,14 +118,17 @@ class Explainer:
             rank=answer.rank,
             probability=answer.probability,
             already_known=answer.already_known,
-            terms=terms,
-            reasons=tuple(reasons),
+            sentences=first_sentences(counted, answer.rank, answer.probability, answer.already_known, asked.past_only),
+            topics=in_topics(counted),
             note=self.note,
-            base_place=place,
-            reranker=reranker,
+            full=self._details(terms, scored),
             top=top,
             explain_other=partial(self._other, question, answer, top),
         )
+
+    def reasons(self, question: Question, answer: Answer) -> list[ShownReason]:
+        """Return the reasons of an answer of the predictor, the largest first, with rules that are not counted."""
+        return list(self.explain_answer(question, answer, top=0).shown(None))
 
     def _other(self, question: Question, answer: Answer, top: int, competitor: str) -> Explanation:
         """Return the explanation of a competitor of an answer."""
@@ -122,27 +160,43 @@ class Explainer:
             raise QuestionError("train and valid have every answer to this question; do not hide them")
         return answers[0]
 
-    @torch.inference_mode()
-    def _reranker(self, question: Question, answer: Answer) -> tuple[BasePlace | None, RerankerScore | None]:
-        """Return where the base model has put an answer, and its score by the re-ranker."""
+    def _ids(self, question: Question, name: str) -> FactIds:
+        """Return the ids of a whole fact, as the question for its object that the model scores it by."""
+        fact = self.predictor.facts_of([replace(question, **{question.target: name})])
+        fact = inverted(fact, self.predictor.graph) if question.target == "subject" else fact
+        subject, predicate, object_, *ends = (int(column[0]) for column in fact.columns())
+        known = {end: step for end, step in zip(TIMES[1:], ends, strict=True) if step != UNKNOWN}
+        times = known if len(set(known.values())) == 2 else {"": next(iter(known.values()))}
+        past_only = self._finder is not None and self._finder.reach.past_only
+        return FactIds(subject, predicate, object_, times, past_only)
+
+    def _groups(self, asked: FactIds) -> Groups:
+        """Return the grounded features of the evidence by rule body."""
+        if self._evidence is None or self._finder is None:
+            return {}
+        times = list(asked.times.values())
+        return by_body(self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1]))
+
+    def _scored(self, question: Question, answer: Answer) -> _Scored:
+        """Return the score of an answer by trees, taken apart; nothing if no trees have scored it."""
         slot, graph, reranked = question.target, self.predictor.graph, self.predictor.scorer.reranked
         if reranked is None or slot not in ("subject", "object"):
-            return None, None
+            return _Scored()
         asked = self.predictor.facts_of([question], slot)
         asked = inverted(asked, graph) if slot == "subject" else asked
         candidate = graph.entities.id(answer.name)
         found, shortlist = reranked.extract(asked, candidate), reranked.reranker.top
         if found is None:
-            return BasePlace(shortlist, listed=False), None
-        *values, base = reranked.reranker.contributions(found.values)[0].tolist()
-        features = zip(found.names, found.values[0].tolist(), values, strict=True)
-        contributions = sorted((Contribution(*one) for one in features), key=lambda one: -abs(one.contribution))
-        # the question is scored anew: among other questions the last digits, and so the way through a tree, may differ
-        score = float(reranked.score(asked)[0, candidate])
-        _check_sum(f"the features of {answer.name!r}", [base, *values], score, "re-ranked score")
-        reported = next((one.value for one in contributions if one.feature == SHARED_NEIGHBOURS), 0.0)
+            return _Scored(place=BasePlace(shortlist, listed=False))
+        *contributions, expected = reranked.reranker.contributions(found.values)[0].tolist()
+        # scored anew: among other questions the last digits, and so the way through a tree, may differ
+        score = float(reranked.reranker.score(found.values)[0])
+        _check_sum(f"the features of {answer.name!r}", [expected, *contributions], score, "re-ranked score")
+        values = found.values[0].tolist()
+        scored = FeatureScore(found.names, values, contributions, expected, found.typical.tolist())
+        reported = next((v for name, v in zip(found.names, values, strict=True) if name == SHARED_NEIGHBOURS), 0.0)
         shared = self._shared_neighbours(reranked.extractor, asked, candidate, reported)
-        return BasePlace(shortlist, True, found.place), RerankerScore(base, tuple(contributions), shared)
+        return _Scored(scored, BasePlace(shortlist, True, found.place), shared)
 
     def _shared_neighbours(
         self, extractor: FeatureExtractor, asked: Facts, candidate: int, reported: float
@@ -153,40 +207,76 @@ class Explainer:
         x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
         fact = SpanFact(x, p, candidate, start, end)
         paths = shared_neighbour_paths(extractor.spans, extractor.index.reach.past_only, fact)
-        return self._wording.shared_neighbours(fact, paths, reported)
+        return self._co_neighbours.show(fact, paths, reported)
 
-    def reasons(self, question: Question, answer: Answer, top: int = 0) -> list[ShownReason]:
-        """Return the reasons of an answer of the predictor, with the rules of the first `top` counted."""
-        if self._evidence is None:
+    def _amounts(
+        self, asked: FactIds, answer: Answer, terms: dict[str, float], sizes: dict[Key, float], scored: _Scored
+    ) -> Amounts:
+        """Return what each reason adds to the score."""
+        if scored.features is not None:
+            mirror = inverse(asked.predicate, len(self.predictor.graph.predicates))
+            homes: dict[str, Key] = {"same": ("pair", asked.predicate), "inverse": ("pair", mirror)}
+            homes |= {name: (name,) for name in ("object", "active", "affinity")}
+            return attribute_features(scored.features, sizes, homes)
+        amounts = attribute_terms(terms, sizes, EVIDENCE)
+        if scored.place is not None:
+            amounts[BEHIND] = [answer.score - math.fsum(terms.values())]
+        return amounts
+
+    def _reasons(self, asked: FactIds, groups: Groups, amounts: Amounts, scored: _Scored) -> list[ShownReason]:
+        """Return every rule body and every statement that adds something, in words."""
+        features = _by_group(scored.features)
+        between = self._between(asked, groups) if ("met",) in amounts else []
+        found = []
+        for key, summands in amounts.items():
+            amount = math.fsum(summands)
+            if key in groups:
+                found.append(self._wording.show(asked, key, groups[key], amount))
+            else:
+                own = features.get(str(key[0]), [])
+                found.append(self._statements.show(asked, key, amount, own, between, scored.shared))
+        return found
+
+    def _between(self, asked: FactIds, groups: Groups) -> list[Event]:
+        """Return the events between the two that the question may see: the nearest first, then by their rules."""
+        if self._finder is None:
             return []
-        asked = self._ids(question, answer.name)
-        times = list(asked.times.values())
-        found = self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1])
-        reasons = self._wording.show(asked, found)
-        parts = [part.contribution for reason in reasons for part in reason.parts]
-        _check_sum(f"the reasons of {answer.name!r}", parts, answer.terms[EVIDENCE], "evidence")
-        return [*(self._counted(asked, reason) for reason in reasons[:top]), *reasons[top:]]
+        first, predicates = asked.first, len(self.predictor.graph.predicates)
 
-    def _ids(self, question: Question, name: str) -> FactIds:
-        """Return the ids of a whole fact, as the question for its object that the model scores it by."""
-        fact = self.predictor.facts_of([replace(question, **{question.target: name})])
-        fact = inverted(fact, self.predictor.graph) if question.target == "subject" else fact
-        subject, predicate, object_, *ends = (int(column[0]) for column in fact.columns())
-        known = {end: step for end, step in zip(TIMES[1:], ends, strict=True) if step != UNKNOWN}
-        times = known if len(set(known.values())) == 2 else {"": next(iter(known.values()))}
-        return FactIds(subject, predicate, object_, times, self._finder.reach.past_only)
+        def weight(event: Event) -> float:
+            body = event.predicate if event.subject == asked.subject else inverse(event.predicate, predicates)
+            return math.fsum(reason.contribution for reason in groups.get(("pair", body), []))
+
+        found = self._finder.between(asked.subject, asked.predicate, asked.object, first)
+        near = [event for event in found if abs(event.time - first) == abs(found[0].time - first)]
+        return sorted(near, key=lambda event: -weight(event)) + found[len(near) :]
+
+    def _details(self, terms: dict[str, float], scored: _Scored) -> FullDetails:
+        if scored.features is None:
+            return FullDetails(terms, base_place=scored.place)
+        given = scored.features
+        rows = zip(given.names, given.values, given.contributions, strict=True)
+        features = sorted((Contribution.of_reranker(*row) for row in rows), key=lambda one: -abs(one.contribution))
+        return FullDetails(terms, given.expected, tuple(features), scored.place, scored.shared)
 
     def _counted(self, asked: FactIds, reason: ShownReason) -> ShownReason:
-        """Return a reason with its rule, if it is of a pair rule, counted at each distance."""
+        """Return a reason with its rule, if it is of one, counted."""
+        return with_counts(self._words, asked, reason, self._count) if reason.parts else reason
 
-        def counted(part: ReasonPart) -> ReasonPart:
-            if part.family != "pair_offset":
-                return part
-            body = cast(int, reason.key[1])
-            count = count_pair_rule(self._finder.events, asked.predicate, body, int(part.value))
-            return replace(part, support=count.support, body_count=count.body_count)
+    def _count_rule(self, head: int, body: int, distance: int) -> tuple[int, int]:
+        """Return how often a pair rule comes true at a distance; rules are asked for again and again."""
+        if self._finder is None:
+            return 0, 0
+        return count_pair_rule(self._finder.events, head, body, distance)
 
-        return replace(reason, parts=tuple(map(counted, reason.parts)))
+
+def _by_group(scored: FeatureScore | None) -> dict[str, list[GraphFeature]]:
+    """Return the features of each statement."""
+    groups: dict[str, list[GraphFeature]] = {}
+    if scored is not None:
+        for row in zip(scored.names, scored.values, scored.contributions, strict=True):
+            groups.setdefault(scored.group_of(row[0])[1], []).append(GraphFeature(*row))
+    return groups
 
 
 def _check_sum(what: str, summands: list[float], wanted: float, name: str) -> None:

@@ -196,7 +196,7 @@ class Run:
         competitor: str | None = None,
         slot: Slot = "object",
         already_known: AlreadyKnown = "mark",
-        top: int = 10,
+        top: int = 5,
     ) -> Explanation:
         """Return why a fact has its score; with a `competitor`, also why its answer and not that one.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +18,18 @@ from foretime.reranker.trees import Reranker
 
 
 class CandidateFeatures(NamedTuple):
-    """A candidate on the shortlist: its features, (1, features), and its place, from 1; a known answer has none."""
+    """A candidate on the shortlist: its features, (1, features), and its place, from 1; a known answer has none.
+
+    `typical` is the mean of each feature over the shortlist, (features,).
+    """
 
     names: list[str]
     values: Features
     place: int | None
+    typical: Features
+
+
+_Shortlisted = tuple[Tensor, Shortlist, list[str], Features]
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,7 @@ class RerankedModel:
     extractor: FeatureExtractor
     known: AnswerIndex
     """The answers that train has: they do not take the place of others on the shortlist."""
+    _kept: dict[tuple[bytes, ...], _Shortlisted] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def score(self, questions: Facts) -> Tensor:
         """Return the scores of all entities, (questions, entities).
@@ -59,11 +67,25 @@ class RerankedModel:
         rows = np.flatnonzero(shortlist.object == candidate)
         if len(rows) == 0:
             return None
-        row = int(rows[0])
-        return CandidateFeatures(names, features[row : row + 1], row + 1 if shortlist.is_ranked[row] else None)
+        row, ranked = int(rows[0]), shortlist.is_ranked
+        typical = features[ranked].mean(0) if ranked.any() else features[row]
+        return CandidateFeatures(names, features[row : row + 1], row + 1 if ranked[row] else None, typical)
 
-    def _shortlist(self, questions: Facts) -> tuple[Tensor, Shortlist, list[str], Features]:
-        """Return the base scores, the best candidates, and the names and values of their features."""
+    def _shortlist(self, questions: Facts) -> _Shortlisted:
+        """Return the base scores, the best candidates, and the names and values of their features.
+
+        Those of a single question are kept until the next: its answers are explained one after the other.
+        """
+        key = tuple(column.tobytes() for column in questions.columns()) if len(questions) == 1 else None
+        if key is not None and key in self._kept:
+            return self._kept[key]
+        found = self._shortlist_of(questions)
+        if key is not None:
+            self._kept.clear()
+            self._kept[key] = found
+        return found
+
+    def _shortlist_of(self, questions: Facts) -> _Shortlisted:
         terms = score_each_term(self.model, questions)
         total = torch.stack(list(terms.values())).sum(0)
         shortlist = shortlist_of(total, questions, self.known, self.reranker.top)

@@ -24,7 +24,9 @@ from foretime.service.problems import ERRORS, HANDLED, Problem
 from foretime.service.reference import reference_page
 from foretime.service.settings import API, Settings
 
-ABOUT = "Completes temporal knowledge graphs: ranked answers with a calibrated probability, and the reasons behind them."
+ABOUT = (
+    "Completes temporal knowledge graphs: ranked answers with a calibrated probability, and the reasons behind them."
+)
 log = logging.getLogger(__name__)
 own = APIRouter(tags=["service"])
 ROUTERS = (runs.router, answers.router, explanations.router, rules.router, facts.router, own)

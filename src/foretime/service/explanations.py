@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from foretime.config import FamilyName
 from foretime.evaluation.slots import Slot
-from foretime.inference.explanation import events, explanation
+from foretime.inference.explanation import comparison, details, events, reasons
 from foretime.service.context import TheBackend, TheRun
 from foretime.service.models import AlreadyKnown, GivenSlots, Name, ResponseBody, Split, response_of
 from foretime.service.problems import ERRORS
@@ -18,6 +17,7 @@ from foretime.service.questions import QuestionIn, check_names, checked
 from foretime.service.served import ServedRun
 from foretime.service.settings import API, MOST_REASONS
 
+TopicName = Literal["between", "others", "activity", "neighbours", "names", "timely", "lasting", "general"]
 router = APIRouter(prefix=f"{API}/runs/{{run}}", responses=ERRORS, tags=["answers"])
 
 
@@ -27,7 +27,8 @@ class ExplainIn(QuestionIn):
     competitor: Name = Field(default=None, description="Another answer: why not that one?")
     slot: Slot = Field(default="object", description="The answer, where nothing is left open.")
     already_known: AlreadyKnown = "mark"
-    top: int = Field(default=10, ge=1, le=MOST_REASONS, description="How many reasons.")
+    top: int = Field(default=5, ge=1, le=MOST_REASONS, description="How many reasons.")
+    full: bool = Field(default=False, description="Add every feature, the base score, and all learned weights.")
 
 
 class OthersOut(ResponseBody):
@@ -45,42 +46,62 @@ class OtherDifferencesOut(ResponseBody):
 
 
 DatedEventOut: Any = response_of(events.DatedEvent)
-ReasonPartOut: Any = response_of(explanation.ReasonPart, confidence=float | None, contribution=float)
+ReasonPartOut: Any = response_of(reasons.ReasonPart, confidence=float | None, contribution=float)
 ShownReasonOut: Any = response_of(
-    explanation.ShownReason,
-    kind=FamilyName,
-    title=None,
+    reasons.ShownReason,
+    topic=None,
+    clause=None,
     key=None,
     contribution=float,
-    parts=list[ReasonPartOut],
+    parts=(list[ReasonPartOut], []),
     events=list[DatedEventOut],
 )
-BasePlaceOut: Any = response_of(explanation.BasePlace, score=float)
+BasePlaceOut: Any = response_of(details.BasePlace)
 CoNeighbourOut: Any = response_of(events.CoNeighbour, events=list[DatedEventOut])
 SharedNeighboursOut: Any = response_of(
     events.SharedNeighbours, weight=float, paths=int, count=int, co_neighbours=list[CoNeighbourOut]
 )
-ContributionOut: Any = response_of(explanation.Contribution, value=float | None, words=str)
-RerankerScoreOut: Any = response_of(
-    explanation.RerankerScore,
-    score=float,
-    contributions=list[ContributionOut],
-    other_contributions=OthersOut,
+ContributionOut: Any = response_of(details.Contribution, value=float | None)
+FullDetailsOut: Any = response_of(
+    details.FullDetails,
+    expected=None,
+    expected_value=float | None,
+    base_score=float,
+    features=list[ContributionOut],
+    base_place=BasePlaceOut | None,
     shared_neighbours=SharedNeighboursOut | None,
 )
-ContributionDifferenceOut: Any = response_of(explanation.ContributionDifference, difference=float)
+ReasonDifferenceOut: Any = response_of(comparison.ReasonDifference, difference=float)
+
+
+class TopicOut(ResponseBody):
+    """One thing that a score is about, with its reasons."""
+
+    topic: TopicName
+    title: str
+    contribution: float
+    reasons: list[ShownReasonOut]
+    other_reasons: OthersOut
+
+
+class TopicDifferenceOut(ResponseBody):
+    """What a topic gives to the answer and to its competitor, by reason."""
+
+    topic: TopicName
+    title: str
+    answer: float
+    competitor: float
+    difference: float
+    reasons: list[ReasonDifferenceOut]
+    other_reasons: OtherDifferencesOut
 
 
 class DifferencesOut(ResponseBody):
     """Why the answer and not its competitor."""
 
     score: float
-    base_score: float
-    terms: list[ContributionDifferenceOut]
-    reasons: list[ContributionDifferenceOut]
-    other_reasons: OtherDifferencesOut
-    reranker: list[ContributionDifferenceOut] | None
-    other_reranker: OtherDifferencesOut | None = None
+    sentence: str
+    topics: list[TopicDifferenceOut]
 
 
 class ExplanationOut(ResponseBody):
@@ -93,12 +114,10 @@ class ExplanationOut(ResponseBody):
     probability: float | None
     already_known: Split | None
     score: float
-    terms: dict[str, float]
-    reasons: list[ShownReasonOut]
-    other_reasons: OthersOut
+    sentences: list[str]
+    topics: list[TopicOut]
     note: str | None
-    base_model: BasePlaceOut | None
-    reranker: RerankerScoreOut | None
+    full: FullDetailsOut | None = Field(default=None, description="Every feature and the base score; if asked for.")
     competitor: ExplanationOut | None = None
     differences: DifferencesOut | None = None
 
@@ -117,7 +136,9 @@ async def explain_posted(run: TheRun, backend: TheBackend, asked: ExplainIn) -> 
 
 
 def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
-    return ExplanationOut.model_validate(run.explain(**dict(asked)).to_dict())
+    wanted = dict(asked)
+    full = wanted.pop("full")
+    return ExplanationOut.model_validate(run.explain(**wanted).to_dict(full=full))
 
 
 def check_explained(run: ServedRun, asked: ExplainIn) -> None:

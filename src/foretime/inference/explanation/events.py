@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from foretime.inference.explanation.phrases import isolated
+
 Mark = Literal["before", "same time", "after"]
 
 
@@ -15,6 +17,7 @@ class DatedEvent(NamedTuple):
     `mark` says where it lies from the time asked about; a fact with an interval is of the same time if it has a step
     in common with the one asked about. `time` is the label of a step, or of an interval: both ends with ` – ` between
     them, `?` for one that the question does not know. `end` is `start` or `end` where the fact asked about has both.
+    `contribution` is its share of what the reason adds to the score.
     """
 
     mark: Mark
@@ -23,9 +26,10 @@ class DatedEvent(NamedTuple):
     object: str
     time: str
     end: str = ""
+    contribution: float = 0.0
 
     def __str__(self) -> str:
-        return f"({self.subject}, {self.predicate}, {self.object}, {self.time})"
+        return f"({isolated(self.subject)}, {isolated(self.predicate)}, {isolated(self.object)}, {self.time})"
 
 
 class CoNeighbour(NamedTuple):

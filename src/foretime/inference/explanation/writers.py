@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 
 from foretime.inference.explanation.layout import ExplanationLayout, LayoutItem
+from foretime.inference.explanation.phrases import END_ISOLATE, ISOLATE
 from foretime.inference.explanation.rounding import written
 
 
@@ -54,10 +55,10 @@ def write_html(pages: Sequence[ExplanationLayout]) -> str:
 
 
 def _html_parts(page: ExplanationLayout) -> Iterator[str]:
-    yield f"<h3>{escape(_capital(page.title))}</h3>"
-    yield from (f"<p>{escape(line)}</p>" for line in page.lines)
+    yield f"<h3>{_escaped(_capital(page.title))}</h3>"
+    yield from (f"<p>{_escaped(line)}</p>" for line in page.lines)
     for section in page.sections:
-        yield f"<h4>{escape(_capital(section.heading))}</h4>{_html_items(section.items)}"
+        yield f"<h4>{_escaped(_capital(section.heading))}</h4>{_html_items(section.items)}"
 
 
 def _html_items(items: Sequence[LayoutItem]) -> str:
@@ -66,8 +67,13 @@ def _html_items(items: Sequence[LayoutItem]) -> str:
 
 def _html_item(item: LayoutItem) -> str:
     number = "" if item.units is None else f"<b>{_number(item)}</b> "
-    text = f"<code>{escape(item.text)}</code>" if item.is_rule else escape(item.text)
+    text = f"<code>{_escaped(item.text)}</code>" if item.is_rule else _escaped(item.text)
     return f"<li>{number}{f'<i>{item.mark}</i> ' if item.mark else ''}{text}{_html_items(item.items)}</li>"
+
+
+def _escaped(text: str) -> str:
+    """Return a text without markup; names that were isolated are so by an element."""
+    return escape(text).replace(ISOLATE, "<bdi>").replace(END_ISOLATE, "</bdi>")
 
 
 def _number(item: LayoutItem) -> str:

@@ -108,6 +108,61 @@ WORDS: Final = {
 """What each feature says. Co-neighbours of the subject have the same relation to a shared neighbour as it has."""
 
 
+TOPICS: Final = {
+    "between": "the events between the two",
+    "others": "the same with others",
+    "activity": "what the candidate does at the time",
+    "neighbours": "shared neighbours and paths",
+    "names": "names and types",
+    "timely": "what the embedding says of this time",
+    "lasting": "what the embedding says regardless of time",
+    "general": "what is usual for such questions",
+}
+"""What a score is about, with the title that readers see."""
+FAMILY_TOPICS: Final = {
+    "pair": "between", "object": "others", "active": "activity", "affinity": "neighbours", "path": "neighbours"
+}  # fmt: skip
+TERM_TOPICS: Final = {"event": "timely", "commonsense": "lasting", "static": "lasting"}
+TOTAL: Final = "total"
+"""The group of the features of the whole base score, which is about everything that the base score is about."""
+_GROUPS: Final = {
+    "pair_": ("between", "met"),
+    "same_": ("between", "same"),
+    "inverse_": ("between", "inverse"),
+    "object_": ("others", "object"),
+    "active_": ("activity", "active"),
+    "events": ("activity", "active"),
+    "partners": ("activity", "active"),
+    "affinity": ("neighbours", "affinity"),
+    "common_partners": ("neighbours", "affinity"),
+    "path_": ("neighbours", "affinity"),
+    SHARED_NEIGHBOURS: ("neighbours", "shared"),
+    "name_": ("names", "names"),
+    "subject_": ("general", "usual"),
+    "predicate": ("general", "usual"),
+    "span_length": ("general", "usual"),
+    "log_probability": ("general", TOTAL),
+    "score": ("general", TOTAL),
+    "position": ("general", TOTAL),
+}
+"""The topic of features by the beginning of their names, and the group of those that one sentence is made of."""
+
+
+def group_of(feature: str) -> tuple[str, str]:
+    """Return the topic of a feature, and the group whose features make one sentence together."""
+    plain = feature.removesuffix(BELOW).removesuffix(AT_THE_END)
+    if plain.startswith("evidence_"):
+        family = plain.removeprefix("evidence_")
+        return FAMILY_TOPICS[family], f"evidence_{family}"
+    found = next((group for start, group in _GROUPS.items() if plain.startswith(start)), None)
+    return found if found is not None and plain in WORDS else (TERM_TOPICS.get(plain, "timely"), f"term_{plain}")
+
+
+def topic_of(feature: str) -> str:
+    """Return what a feature is about, a key of `TOPICS`."""
+    return group_of(feature)[0]
+
+
 def is_of_base_model(feature: str) -> bool:
     """Return whether the base model gives a feature: its score, the terms of it, and where they put the candidate."""
     plain = feature.removesuffix(BELOW)

@@ -1,0 +1,127 @@
+"""Which reasons a score belongs to: what each feature adds is handed down to the rules and statements behind it.
+
+The score of a run without a re-ranker is a sum of terms, and a term of evidence is a sum over rules: nothing has to be
+split. With a re-ranker, the contribution of each feature (TreeSHAP) belongs to the reason that the feature is about;
+those of the base score are split by `splitting.split`: over the terms by how far each is from that of the other
+candidates, and within the evidence of a family over its rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from foretime.inference.explanation.splitting import split
+from foretime.reranker.features.words import BELOW, FAMILY_TOPICS, TERM_TOPICS, TOTAL, group_of
+
+Key = tuple[str | int, ...]
+"""What a reason is of: a family and the body of its rule, or the name of a statement."""
+Amounts = dict[Key, list[float]]
+"""What reasons add to the score, in summands."""
+USUAL: Key = ("usual",)
+PLACE: Key = ("place",)
+BEHIND: Key = ("behind",)
+_STATEMENT_TOPICS = {
+    "met": "between",
+    "same": "between",
+    "inverse": "between",
+    "names": "names",
+    "shared": "neighbours",
+    "usual": "general",
+    "place": "general",
+    "behind": "general",
+}
+_SMALLEST = 1e-12
+"""What is left over by rounding alone is no reason."""
+
+
+class FeatureScore(NamedTuple):
+    """A score by trees, taken apart: what each feature adds, and the expected value; together they are the score.
+
+    `typical` are the values of the features for the other candidates, on average. `group_of` gives the topic of a
+    feature and the group that it makes one sentence with; `words_of` a sentence for a feature and its value, where
+    the groups are not those of the re-ranker.
+    """
+
+    names: list[str]
+    values: list[float]
+    contributions: list[float]
+    expected: float
+    typical: list[float] | None = None
+    group_of: Callable[[str], tuple[str, str]] = group_of
+    words_of: Callable[[str, float], str] | None = None
+
+
+def topic_of_key(key: Key) -> str:
+    """Return the topic of a reason."""
+    kind, *rest = (str(part) for part in key)
+    if kind == "feature":
+        return rest[0]
+    if kind == "term":
+        return TERM_TOPICS.get(rest[0], "timely")
+    return FAMILY_TOPICS.get(rest[0] if kind == "compared" else kind) or _STATEMENT_TOPICS[kind]
+
+
+def attribute_terms(terms: Mapping[str, float], rules: Mapping[Key, float], evidence: str) -> Amounts:
+    """Return what each reason adds to a base score: each rule its own weight, each other term itself."""
+    of_terms: Amounts = {("term", name): [value] for name, value in terms.items() if name != evidence}
+    return of_terms | {key: [size] for key, size in rules.items()}
+
+
+def attribute_features(scored: FeatureScore, rules: Mapping[Key, float], homes: Mapping[str, Key]) -> Amounts:
+    """Return what each reason adds to a score by trees.
+
+    `rules` are the reasons of the evidence with their base contributions; `homes` says which of them a group of
+    features is about, if it is there.
+    """
+    amounts: Amounts = {USUAL: [scored.expected]}
+    groups: dict[str, list[float]] = {}
+    for name, contribution in zip(scored.names, scored.contributions, strict=True):
+        topic, group = scored.group_of(name)
+        if scored.words_of is not None and topic != "general":
+            amounts.setdefault(("feature", topic, name), []).append(contribution)
+        else:
+            groups.setdefault(group, []).append(contribution)
+    total, deviations = math.fsum(groups.pop(TOTAL, [])), _deviations(scored)
+    shares, rest = split(total, list(deviations.values()))
+    for group, share in zip(deviations, shares, strict=True):
+        groups.setdefault(group, []).append(share)
+    _add(amounts, PLACE, rest)
+    for group, found in groups.items():
+        amount = math.fsum(found)
+        if group.startswith("evidence_"):
+            _hand_down(amounts, group.removeprefix("evidence_"), amount, rules)
+        elif group.startswith("term_"):
+            _add(amounts, ("term", group.removeprefix("term_")), amount)
+        else:
+            home = homes.get(group)
+            _add(amounts, home if home is not None and home in rules else (group,), amount)
+    return amounts
+
+
+def _deviations(scored: FeatureScore) -> dict[str, float]:
+    """Return how far each term of the base score is from that of the other candidates, by its group."""
+    if scored.typical is None:
+        return {}
+    terms = ((name, *scored.group_of(name)) for name in scored.names)
+    at = {name: place for place, name in enumerate(scored.names)}
+    return {
+        group: scored.values[at[name]] - scored.typical[at[name]]
+        for name, _, group in terms
+        if group.startswith(("evidence_", "term_")) and not name.endswith(BELOW)
+    }
+
+
+def _hand_down(amounts: Amounts, family: str, amount: float, rules: Mapping[Key, float]) -> None:
+    """Split what the evidence of a family adds over its rules; what is left is the comparison with other answers."""
+    own = {key: size for key, size in rules.items() if key[0] == family}
+    shares, rest = split(amount, list(own.values()))
+    for key, share in zip(own, shares, strict=True):
+        _add(amounts, key, share)
+    _add(amounts, ("compared", family), rest)
+
+
+def _add(amounts: Amounts, key: Key, amount: float) -> None:
+    if abs(amount) > _SMALLEST:
+        amounts.setdefault(key, []).append(amount)
