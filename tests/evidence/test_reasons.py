@@ -153,9 +153,9 @@ def test_a_fact_is_never_its_own_reason() -> None:
 def test_what_is_at_the_same_step_comes_before_what_is_nearest() -> None:
     rows: list[Fact] = [(who, 0, 1, step, step) for who in (0, 2) for step in (2, 4, 6)]
     reasons = finder_of(index_on(rows, DENSE, EVERYTHING, [])).find_at(0, 3, 1, 4)
-    assert [r.value for r in reasons if r.family == "pair_offset"] == [0, -2, 2]
+    assert [r.value for r in reasons if r.group == "pair_offset"] == [0, -2, 2]
     reasons = finder_of(index_on(rows, DENSE, EVERYTHING, [])).find_at(3, 0, 1, 4)
-    assert [r.value for r in reasons if r.family == "object_offset"] == [0, -2, 2]
+    assert [r.value for r in reasons if r.group == "object_offset"] == [0, -2, 2]
 
 
 def test_only_paths_and_common_partners_have_events_in_twos() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -12,7 +12,7 @@ import torch
 from foretime.data.facts import UNKNOWN, Facts, inverse
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot, inverted
-from foretime.evidence.counting import count_pair_rule
+from foretime.evidence.counting import RuleCounter
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import Event, ReasonFinder
 from foretime.inference.answers import TIMES, AlreadyKnown, Answer, Question, Time
@@ -51,7 +51,6 @@ TOP = 5
 """How many reasons are shown, and their rules counted."""
 _TOLERANCE = 1e-4
 """How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
-_COUNTS_KEPT = 4096
 
 
 class _Scored(NamedTuple):
@@ -76,7 +75,7 @@ class Explainer:
             self._finder = ReasonFinder(self._evidence.index, self._evidence.weights.detach().numpy())
         elif reranked is not None:
             self._finder = ReasonFinder(reranked.extractor.index, torch.empty(0).numpy())  # only for its events
-        self._count = lru_cache(_COUNTS_KEPT)(self._count_rule)
+        self._counter = None if self._finder is None else RuleCounter(self._finder.events)
 
     def explain(
         self, *, competitor: str | None = None, slot: Slot = "object", already_known: AlreadyKnown = "mark",
@@ -109,8 +108,8 @@ class Explainer:
         amounts = self._amounts(asked, answer, terms, sizes, scored)
         reasons = self._reasons(asked, groups, amounts, scored)
         kept = sorted(reasons, key=lambda reason: -abs(reason.contribution))
-        shown = [reason for reason in kept if reason.topic != "general"][:top]
-        counted = [self._counted(asked, reason) if reason in shown else reason for reason in kept]
+        shown = {reason.key for reason in [one for one in kept if one.topic != "general"][:top]}
+        counted = [self._counted(asked, reason) if reason.key in shown else reason for reason in kept]
         return Explanation(
             question=replace(question, **{question.target: answer.name}).to_dict(),
             slot=question.target,
@@ -261,13 +260,9 @@ class Explainer:
 
     def _counted(self, asked: FactIds, reason: ShownReason) -> ShownReason:
         """Return a reason with its rule, if it is of one, counted."""
-        return with_counts(self._words, asked, reason, self._count) if reason.parts else reason
-
-    def _count_rule(self, head: int, body: int, distance: int) -> tuple[int, int]:
-        """Return how often a pair rule comes true at a distance; rules are asked for again and again."""
-        if self._finder is None:
-            return 0, 0
-        return count_pair_rule(self._finder.events, head, body, distance)
+        if not reason.parts or self._counter is None:
+            return reason
+        return with_counts(self._words, asked, reason, self._counter.count)
 
 
 def _by_group(scored: FeatureScore | None) -> dict[str, list[GraphFeature]]:

@@ -37,8 +37,9 @@ class Topic:
 
     def to_dict(self, shown: Sequence[ShownReason], full: bool = False) -> dict[str, Any]:
         """Return the topic as plain values for JSON, with the reasons shown and the sum of the others."""
-        kept = [reason for reason in self.reasons if reason in shown]
-        left = [reason.contribution for reason in self.reasons if reason not in shown]
+        keys = {reason.key for reason in shown}
+        kept = [reason for reason in self.reasons if reason.key in keys]
+        left = [reason.contribution for reason in self.reasons if reason.key not in keys]
         return {
             "topic": self.topic,
             "title": self.title,

@@ -16,7 +16,7 @@ _DAYS_IN_MONTH, _DAYS_IN_YEAR = 30.44, 365.25
 
 def isolated(name: str) -> str:
     """Return a name for a sentence: isolated if anything in it is written from right to left."""
-    if all(unicodedata.bidirectional(letter) not in _RIGHT_TO_LEFT for letter in name):
+    if name.isascii() or all(unicodedata.bidirectional(letter) not in _RIGHT_TO_LEFT for letter in name):
         return name
     return f"{ISOLATE}{_ISOLATES.sub('', name)}{END_ISOLATE}"
 

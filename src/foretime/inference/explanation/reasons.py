@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from foretime.evidence.families import FAMILIES
@@ -80,7 +81,7 @@ class ShownReason:
     key: tuple[str | int, ...] = ()
     """What makes it the same reason for another answer."""
 
-    @property
+    @cached_property
     def contribution(self) -> float:
         """What it adds to the score: the sum of its events and the rest."""
         return math.fsum([*(event.contribution for event in self.events), self.rest])
