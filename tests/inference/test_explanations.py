@@ -21,7 +21,9 @@ from foretime.evidence.index import build_index
 from foretime.evidence.module import WithEvidence
 from foretime.inference.answers import Answer, Question
 from foretime.inference.explainer import NO_EVIDENCE, Explainer
-from foretime.inference.explanation.explanation import AnswerComparison, Explanation
+from foretime.inference.explanation.comparison import AnswerComparison
+from foretime.inference.explanation.explanation import Explanation
+from foretime.inference.explanation.reasons import IN_TWOS
 from foretime.inference.predictor import Predictor
 from foretime.models import build_model
 from foretime.reranker.scorer import Scorer
@@ -83,11 +85,24 @@ def some_facts(graph: Graph) -> list[dict[str, str]]:
     return [slots_of(graph, split, row) for split in ("train", "valid", "test") for row in range(6)]
 
 
+def assert_every_level_adds_up(explanation: Explanation) -> None:
+    assert explanation.score == math.fsum(topic.contribution for topic in explanation.topics)
+    for topic in explanation.topics:
+        assert topic.contribution == math.fsum(reason.contribution for reason in topic.reasons)
+        for reason in topic.reasons:
+            assert reason.topic == topic.topic
+            assert reason.contribution == math.fsum([*(event.contribution for event in reason.events), reason.rest])
+            named = len(reason.events) // (2 if reason.family in IN_TWOS else 1)
+            if reason.events and named == reason.groundings and not any(event.end for event in reason.events):
+                assert reason.rest == pytest.approx(0, abs=1e-9)
+
+
 def assert_adds_up(explanation: Explanation, answer: Answer) -> None:
-    assert explanation.score == math.fsum(explanation.terms.values())
-    assert explanation.terms["evidence"] == math.fsum(reason.contribution for reason in explanation.reasons)
-    for reason in explanation.reasons:
-        assert reason.contribution == math.fsum(part.contribution for part in reason.parts)
+    assert_every_level_adds_up(explanation)
+    rules = [reason for reason in explanation.reasons if reason.parts]
+    assert explanation.terms["evidence"] == pytest.approx(math.fsum(reason.contribution for reason in rules), abs=1e-9)
+    for reason in rules:
+        assert reason.contribution == pytest.approx(math.fsum(part.contribution for part in reason.parts), abs=1e-9)
     assert explanation.terms == pytest.approx(answer.terms, abs=1e-4)
     assert explanation.score == pytest.approx(answer.score, abs=1e-4)
     place = (explanation.rank, explanation.probability, explanation.already_known)
@@ -96,7 +111,7 @@ def assert_adds_up(explanation: Explanation, answer: Answer) -> None:
 
 @pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("graph", ["explainer", "intervals", "forecasts", "ends_apart"])
-def test_reasons_add_up_to_terms_and_terms_to_the_score_of_the_predictor(request, graph: str, slot: str):
+def test_every_level_adds_up_to_the_score_of_the_predictor(request, graph: str, slot: str):
     explainer: Explainer = request.getfixturevalue(graph)
     for fact in some_facts(explainer.predictor.graph):
         if slot == "time" and "time" not in fact:
@@ -135,7 +150,7 @@ def test_events_are_marked_as_before_at_the_same_time_and_after(explainer: Expla
     for fact in some_facts(explainer.predictor.graph):
         asked = timeline.step(fact["time"])
         for reason in explainer.explain(**fact).reasons:
-            assert reason.events
+            assert reason.events or not reason.parts
             for event in reason.events:
                 step = timeline.step(event.time)
                 assert event.mark == ("before" if step < asked else "after" if step > asked else "same time")
@@ -164,45 +179,43 @@ def test_the_features_of_one_rule_body_are_one_reason_and_the_largest_comes_firs
         assert len({reason.key for reason in reasons}) == len(reasons)
         sizes = [abs(reason.contribution) for reason in reasons]
         assert sizes == sorted(sizes, reverse=True)
-        for reason in (reason for reason in reasons if reason.kind == "pair"):
-            families = [part.family for part in reason.parts]
+        for reason in (reason for reason in reasons if reason.family == "pair"):
+            families = [part.group for part in reason.parts]
             assert families.count("pair_count") == 1
             assert 1 <= families.count("pair_offset") <= 3
-        kinds |= {reason.kind for reason in reasons}
+        kinds |= {reason.family for reason in reasons}
     assert kinds >= {"pair", "object", "active", "affinity"}
 
 
 def test_a_path_names_both_its_events_and_its_rule(explainer: Explainer):
     graph = explainer.predictor.graph
     facts = [slots_of(graph, "test", row) for row in range(60)]
-    reasons = [(f, reason) for f in facts for reason in explainer.explain(**f).reasons if reason.kind == "path"]
+    reasons = [(f, reason) for f in facts for reason in explainer.explain(**f).reasons if reason.family == "path"]
     assert reasons
     for fact, reason in reasons:
         first, second = reason.events[:2]
         middle = ({first.subject, first.object} - {fact["subject"]}).pop()
         assert {second.subject, second.object} == {middle, fact["object"]}
-        assert reason.rule.startswith(f"{fact['predicate']}(x, y) <= {first.predicate}(")
-        assert f" ∧ {second.predicate}(" in reason.rule
+        assert reason.rule is None or reason.rule.startswith(f"{fact['predicate']}(x, y) <= {first.predicate}(")
+        assert f" ∧ {second.predicate}(" in reason.title
         assert reason.sentence.startswith(f"via {middle}: the farther event ")
-        assert (
-            f'({first.subject} "{first.predicate}" {first.object}, {first.time}; {second.subject} "' in reason.sentence
-        )
+        assert f'("{first.predicate}" by {first.subject} towards {first.object}, {first.time}; "' in reason.sentence
 
 
 def test_sentences_and_rules_say_what_happened(explainer: Explainer):
     fact = next(fact for fact in some_facts(explainer.predictor.graph))
-    for reason in explainer.explain(**fact).reasons:
+    for reason in (one for one in explainer.explain(**fact).reasons if one.parts):
         event = reason.events[0]
-        if reason.kind == "pair":
+        if reason.family == "pair":
             assert reason.title.startswith(f'"{event.predicate}" between the two')
-            assert reason.sentence.startswith(f'{event.subject} "{event.predicate}" {event.object}: ')
+            assert reason.sentence.startswith(f'"{event.predicate}" by {event.subject} towards {event.object}: ')
             assert reason.sentence.endswith(f"({'nearest ' if reason.groundings > 1 else ''}{event.time})")
             assert {event.subject, event.object} == {fact["subject"], fact["object"]}
-            assert reason.rule.startswith(f"{fact['predicate']}(")
-            assert f"<= {event.predicate}(x, y" in reason.rule
-        elif reason.kind in ("active", "affinity"):
+            assert reason.rule is None or reason.rule.startswith(f"{fact['predicate']}(")
+            assert reason.rule is None or f"<= {event.predicate}(x, y" in reason.rule
+        elif reason.family in ("active", "affinity"):
             assert reason.rule is None
-        assert reason.groundings >= 1
+        assert (reason.groundings >= 1) == (reason.events != ())
 
 
 def test_a_rule_is_counted_on_the_events_of_each_pair():
@@ -224,13 +237,19 @@ def test_a_rule_is_counted_on_the_events_of_each_pair():
                 assert count_pair_rule(index, head, body, distance) == (sum(holds), len(bodies))
 
 
-def test_only_the_first_reasons_are_counted(explainer: Explainer):
+def test_only_the_first_reasons_are_counted_and_none_as_a_rule_that_never_came_true(explainer: Explainer):
     for fact in some_facts(explainer.predictor.graph):
-        reasons = explainer.explain(top=2, **fact).reasons
-        for place, reason in enumerate(reasons):
-            dated = [part for part in reason.parts if part.family == "pair_offset"]
-            assert all((part.body_count is not None) == (place < 2) for part in dated)
+        explanation = explainer.explain(top=2, **fact)
+        first = {reason.key for reason in explanation.shown(2)}
+        for reason in explanation.reasons:
+            dated = [part for part in reason.parts if part.group == "pair_offset"]
+            assert all((part.body_count is not None) == (reason.key in first) for part in dated)
             assert all(0 <= part.confidence <= 1 for part in dated if part.confidence is not None)
+            assert reason.counted is None or reason.key in first
+            assert reason.counted is None or "came true 0 of" not in reason.counted
+            if reason.counted is not None and "came true" not in reason.counted:
+                assert reason.counted.startswith("in general, ")
+                assert reason.rule is None
 
 
 @pytest.mark.parametrize("slot", SLOTS)
@@ -254,14 +273,13 @@ def test_the_differences_to_a_rival_add_up(request, graph: str):
         assert explanation.competitor is not None
         assert explanation.competitor.answer == competitor
         comparison = AnswerComparison(explanation, explanation.competitor)
-        difference = explanation.score - explanation.competitor.score
-        terms = {term.name: term.difference for term in comparison.terms}
-        assert comparison.difference == pytest.approx(difference, abs=1e-12)
-        assert math.fsum(terms.values()) == pytest.approx(difference, abs=1e-12)
-        reasons = math.fsum(reason.difference for reason in comparison.reasons)
-        assert reasons == pytest.approx(terms["evidence"], abs=1e-12)
-        sizes = [abs(reason.difference) for reason in comparison.reasons]
-        assert sizes == sorted(sizes, reverse=True)
+        assert comparison.difference == math.fsum(topic.difference for topic in comparison.topics)
+        assert comparison.difference == pytest.approx(explanation.score - explanation.competitor.score, abs=1e-9)
+        for topic in comparison.topics:
+            assert topic.difference == math.fsum(one.difference for one in topic.reasons)
+            sizes = [abs(one.difference) for one in topic.reasons]
+            assert sizes == sorted(sizes, reverse=True)
+        assert comparison.sentence.startswith(f"{fact['object']} rather than {competitor}")
 
 
 @pytest.mark.parametrize("slot", SLOTS)
@@ -278,9 +296,10 @@ def test_a_run_without_evidence_explains_by_its_terms_and_says_how_to_have_more(
     explainer = Predictor.open(small_run).explainer
     fact = slots_of(explainer.predictor.graph, "test", 0)
     explanation = explainer.explain(**fact)
-    assert explanation.reasons == ()
+    assert {reason.topic for reason in explanation.reasons} == {"timely", "lasting"}
     assert set(explanation.terms) == {"event", "commonsense"}
-    assert explanation.score == math.fsum(explanation.terms.values())
+    assert explanation.score == pytest.approx(math.fsum(explanation.terms.values()), abs=1e-12)
+    assert "what the model has learned of" in explanation.sentences[0]
     assert explanation.note == NO_EVIDENCE
     assert "--evidence" in NO_EVIDENCE
 
@@ -289,7 +308,7 @@ def test_the_reasons_for_an_answer_are_the_first_of_its_explanation(explainer: E
     question = Question(**{k: v for k, v in slots_of(explainer.predictor.graph, "test", 2).items() if k != "object"})
     for answer in explainer.predictor.predict_many([question], 4)[0]:
         found = explainer.reasons(question, answer)[:2]
-        assert found == list(explainer.explain_answer(question, answer, top=0).reasons[:2])
+        assert found == list(explainer.explain_answer(question, answer, top=0).shown(2))
 
 
 BAD: dict[str, tuple[dict[str, str], str]] = {

@@ -8,7 +8,7 @@ from foretime.config import Config
 from foretime.data.facts import inverse
 from foretime.data.graph import Graph, read_graph
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent
-from foretime.inference.explanation.wording import Wording
+from foretime.inference.explanation.co_neighbours import CoNeighbourWords
 from foretime.reranker.features.intervals import span_index
 from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 
@@ -45,7 +45,7 @@ def supporting(
         graph.timeline.step("2005"),
     )
     paths = shared_neighbour_paths(span_index(graph.train, len(graph.entities), predicates), past_only, asked)
-    return Wording(graph).shared_neighbours(asked, paths, reported=0.0).co_neighbours
+    return CoNeighbourWords(graph).show(asked, paths, reported=0.0).co_neighbours
 
 
 def test_a_co_neighbour_is_named_with_the_neighbour_and_all_facts(graph: Graph):

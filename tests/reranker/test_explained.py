@@ -8,12 +8,15 @@ from reranked_runs import Reranked, interval_graph
 from foretime.config import Config, override
 from foretime.errors import ForetimeError
 from foretime.inference.answers import Question
-from foretime.inference.explainer import SHARED_NEIGHBOURS, Explainer
-from foretime.inference.explanation.explanation import AnswerComparison
+from foretime.inference.explainer import Explainer
+from foretime.inference.explanation.comparison import AnswerComparison
+from foretime.inference.explanation.explanation import Explanation
 from foretime.inference.explanation.layout import lay_out
 from foretime.inference.predictor import Predictor
 from foretime.inference.run import Run
-from foretime.reranker.scorer import RerankedModel
+from foretime.reranker.features.words import TOPICS, TOTAL, group_of
+from foretime.reranker.quantising import SHARED_NEIGHBOURS
+from foretime.reranker.trees import Reranker
 from foretime.runs.life import train
 
 
@@ -36,52 +39,79 @@ def facts_of(explainer: Explainer, count: int = 4) -> list[dict[str, str]]:
     ]
 
 
+def assert_every_level_adds_up(found: Explanation) -> None:
+    assert found.score == math.fsum(topic.contribution for topic in found.topics)
+    for topic in found.topics:
+        assert topic.contribution == math.fsum(reason.contribution for reason in topic.reasons)
+        for reason in topic.reasons:
+            assert reason.contribution == math.fsum([*(event.contribution for event in reason.events), reason.rest])
+    for page in lay_out(found, 3, full=True):
+        for section in page.sections:
+            assert section.total == sum(item.units for item in section.items if item.units is not None)
+
+
 @pytest.mark.parametrize("slot", ["subject", "object"])
-def test_base_and_features_add_up_to_the_score_of_every_answer_on_the_shortlist(explainer: Explainer, slot: str):
+def test_every_level_adds_up_to_the_score_of_every_answer_on_the_shortlist_and_behind_it(
+    explainer: Explainer, slot: str
+):
     outside = 0
     for fact in facts_of(explainer):
         question = Question(**{name: value for name, value in fact.items() if name != slot})
         for answer in explainer.predictor.predict_many([question], top=1000)[0]:
             found = explainer.explain_answer(question, answer, top=0)
-            place = found.base_place
+            place = found.full.base_place
             assert place is not None
             assert place.shortlist == 5
             terms = {name: term for name, term in answer.terms.items() if name != "reranker"}
             assert found.terms == pytest.approx(terms, abs=1e-4)
-            if found.reranker is None:
+            assert found.score == pytest.approx(answer.score, abs=1e-4)
+            assert_every_level_adds_up(found)
+            behind = [reason for reason in found.reasons if reason.family == "behind"]
+            assert len(behind) == (not place.listed)
+            if not place.listed:
                 outside += 1
-                assert not place.listed
                 assert answer.rank > 5
-                assert "not on the shortlist of the best 5" in found.to_text()
-                assert found.score == found.base_score == math.fsum(found.terms.values())
+                assert found.score - behind[0].contribution == pytest.approx(math.fsum(terms.values()), abs=1e-4)
                 continue
-            assert place.listed
             assert (place.place is None) == (answer.already_known == "train")
-            assert found.score == found.reranker.score == pytest.approx(answer.score, abs=1e-4)
-            position = next(one.value for one in found.reranker.contributions if one.feature == "position")
+            position = next(one.value for one in found.full.features if one.feature == "position")
             assert place.place in (None, position + 1)
-            section = lay_out(found, 3)[0].sections[0]
-            assert section.total == sum(item.units for item in section.items)
+            total = math.fsum([found.full.expected, *(one.contribution for one in found.full.features)])
+            assert found.score == pytest.approx(total, abs=1e-9)
     assert outside > 0
 
 
-def test_differences_of_two_answers_on_the_shortlist_add_up_to_that_of_their_scores(explainer: Explainer):
-    compared = 0
+def test_what_no_rule_is_behind_goes_to_the_topic_of_its_feature(explainer: Explainer):
+    """Topics have what their features add, and what the features of the whole base score add is split among them."""
     for fact in facts_of(explainer):
-        best = explainer.predictor.predict_many([Question(**{**fact, "object": None})], top=3)[0]
-        competitor = next(answer.name for answer in best if answer.name != fact["object"])
-        explanation = explainer.explain(competitor=competitor, **fact)
-        assert explanation.competitor is not None
-        comparison = AnswerComparison(explanation, explanation.competitor)
-        if comparison.reranked:
-            compared += 1
+        found = explainer.explain(**fact)
+        own: dict[str, float] = dict.fromkeys(TOPICS, 0.0)
+        split = 0.0
+        for one in found.full.features:
+            if group_of(one.feature)[1] == TOTAL:
+                split += one.contribution
+            else:
+                own[one.topic] += one.contribution
+        own["general"] += found.full.expected or 0.0
+        given = {name: 0.0 for name in own} | {topic.topic: topic.contribution for topic in found.topics}
+        moved = {name: given[name] - own[name] for name in own}
+        assert math.fsum(moved.values()) == pytest.approx(split, abs=1e-9)
+        assert moved["names"] == pytest.approx(0, abs=1e-9)
+
+
+def test_differences_of_any_two_answers_add_up_to_that_of_their_scores(explainer: Explainer):
+    for fact in facts_of(explainer):
+        best = explainer.predictor.predict_many([Question(**{**fact, "object": None})], top=100)[0]
+        others = [answer.name for answer in best if answer.name != fact["object"]]
+        for competitor in (others[0], others[-1]):
+            explanation = explainer.explain(competitor=competitor, **fact)
+            assert explanation.competitor is not None
+            comparison = AnswerComparison(explanation, explanation.competitor)
             difference = explanation.score - explanation.competitor.score
-            assert comparison.difference == pytest.approx(difference, abs=1e-12)
-            total = math.fsum(one.difference for one in comparison.reranker)
-            assert total == pytest.approx(difference, abs=1e-12)
+            assert comparison.difference == math.fsum(topic.difference for topic in comparison.topics)
+            assert comparison.difference == pytest.approx(difference, abs=1e-9)
             section = lay_out(explanation, 4)[0].sections[0]
             assert section.total == sum(item.units for item in section.items)
-    assert compared > 0
 
 
 @pytest.fixture(scope="module", params=[False, True])
@@ -100,11 +130,12 @@ def test_the_shared_neighbours_that_are_named_weigh_what_the_reranker_says(spans
         question = Question(**{given: name}, predicate=predicate, start="2003", end="2007")
         for answer in spans.predictor.predict_many([question], top=6)[0]:
             found = spans.explain_answer(question, answer)
-            if found.reranker is None:
+            assert_every_level_adds_up(found)
+            if found.full.expected is None:
                 continue
-            shared = found.reranker.shared_neighbours
+            shared = found.full.shared_neighbours
             assert shared is not None
-            reported = next(one.value for one in found.reranker.contributions if one.feature == SHARED_NEIGHBOURS)
+            reported = next(one.value for one in found.full.features if one.feature == SHARED_NEIGHBOURS)
             assert shared.weight == pytest.approx(reported, rel=1e-5)
             assert shared.reported == reported
             for one in shared.co_neighbours:
@@ -117,22 +148,21 @@ def test_the_shared_neighbours_that_are_named_weigh_what_the_reranker_says(spans
 
 
 def test_events_of_single_times_have_no_shared_neighbours(explainer: Explainer):
-    assert explainer.explain(**facts_of(explainer)[0]).reranker.shared_neighbours is None
+    assert explainer.explain(**facts_of(explainer)[0]).full.shared_neighbours is None
 
 
 @pytest.mark.parametrize("slot", ["predicate", "time"])
 def test_what_the_reranker_does_not_order_is_explained_by_terms_alone(explainer: Explainer, slot: str):
     found = explainer.explain(slot=slot, **facts_of(explainer)[0])
-    assert (found.base_place, found.reranker) == (None, None)
-    assert found.to_dict()["base_model"] is None
-    assert found.to_text().splitlines()[2].startswith("score ")
+    assert (found.full.base_place, found.full.expected) == (None, None)
+    assert_every_level_adds_up(found)
 
 
 def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkeypatch: pytest.MonkeyPatch):
-    right = RerankedModel.score
+    right = Reranker.score
     question = Question(**{**facts_of(explainer)[0], "object": None})
     answer = explainer.predictor.predict_many([question], top=1)[0][0]
-    monkeypatch.setattr(RerankedModel, "score", lambda self, questions: right(self, questions) + 1)
+    monkeypatch.setattr(Reranker, "score", lambda self, features: right(self, features) + 1)
     with pytest.raises(RuntimeError, match="add up to") as caught:
         explainer.explain_answer(question, answer)
     assert not isinstance(caught.value, ForetimeError)
