@@ -33,7 +33,11 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     found = measure(arguments.run, arguments.count, arguments.seed)
-    found |= {"threads": arguments.threads, "cores": os.cpu_count(), "machine": platform.processor() or platform.machine()}
+    found |= {
+        "threads": arguments.threads,
+        "cores": os.cpu_count(),
+        "machine": platform.processor() or platform.machine(),
+    }
     text = json.dumps(found, indent=2)
     print(text)
     if arguments.out:

@@ -199,6 +199,8 @@ def test_a_path_names_both_its_events_and_its_rule(explainer: Explainer):
         assert reason.rule is None or reason.rule.startswith(f"{fact['predicate']}(x, y) <= {first.predicate}(")
         assert f" ∧ {second.predicate}(" in reason.title
         assert reason.sentence.startswith(f"via {middle}: the farther event ")
+        assert reason.clause.startswith(f'there was "{first.predicate}" by {first.subject} towards {first.object} ')
+        assert f' and "{second.predicate}" by {second.subject} towards {second.object} ' in reason.clause
         assert f'("{first.predicate}" by {first.subject} towards {first.object}, {first.time}; "' in reason.sentence
 
 

@@ -7,8 +7,8 @@ import pytest
 from foretime.config import Config
 from foretime.data.facts import inverse
 from foretime.data.graph import Graph, read_graph
-from foretime.inference.explanation.events import CoNeighbour, DatedEvent
 from foretime.inference.explanation.co_neighbours import CoNeighbourWords
+from foretime.inference.explanation.events import CoNeighbour, DatedEvent
 from foretime.reranker.features.intervals import span_index
 from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 
