@@ -69,7 +69,11 @@ def test_question_is_asked_by_keyboard_alone(explorer: Explorer, run: str, fact:
     page.wait_for_selector(".answer")
     answers = explorer.twin()["answers"]
     assert names(page) == [answer["name"] for answer in answers]
-    assert page.locator(".answer .split-bar").count() == len(answers)
+    assert page.locator(".answer .meter").count() == sum(answer["probability"] is not None for answer in answers)
+    page.wait_for_function("() => document.querySelector('.first-reason').textContent !== ''")
+    first = explorer.json(f"/runs/{run}/explain", **question(fact), object=answers[0]["name"], slot="object")
+    said = page.locator(".answer .first-reason").first.inner_text()
+    assert said.split(" because ")[0] == first["sentences"][0].split(" because ")[0]
     explorer.picture("answers")
 
 
@@ -112,10 +116,16 @@ def test_answer_is_explained_by_rules_timeline_and_graph(explorer: Explorer, run
     explorer.settle()
     why = explorer.twin()
     assert page.locator("h1 .answer-slot").inner_text() == name == why["answer"]
-    assert page.locator(".reason").count() == len(why["reasons"])
+    assert page.locator(".topic").count() == len(why["topics"])
+    reasons = [reason for topic in why["topics"] for reason in topic["reasons"]]
+    assert page.locator(".reason").count() == len(reasons) == 5
+    order = page.locator("main .probability, main .lead, main .topic").evaluate_all("all => all.map(e => e.className)")
+    assert [name.split()[0] for name in order[:3]] == ["probability", "lead", "topic"]
     assert page.locator(".reason[open] .graph .node").count() > 0
     numbered = page.locator(".reason[open] .events li").count()
-    assert page.locator(".reason[open] .graph .link").count() == numbered == min(6, len(why["reasons"][0]["events"]))
+    assert page.locator(".reason[open] .graph .link").count() == numbered == min(6, len(reasons[0]["events"]))
+    page.get_by_text("The full table").click()
+    page.wait_for_selector(".full table")
     explorer.picture("why")
     page.locator(".reason").nth(1).locator("summary").first.click()
     page.wait_for_url("**#reason=2")
@@ -151,29 +161,26 @@ def test_two_answers_are_compared(explorer: Explorer, run: str, fact: dict[str, 
     page.wait_for_selector(".differences")
     explorer.settle()
     differences = explorer.twin()["differences"]
-    assert page.locator(".differences").first.locator("tbody tr").count() == len(differences["terms"])
+    assert page.locator(".differences .topic-row").count() == len(differences["topics"])
+    assert page.locator(".card .lead").first.inner_text().startswith(f"{fact['object']} rather than ")
     assert "competitor=" in page.url
     explorer.picture("compare")
 
 
-def test_shared_neighbours_of_an_answer_are_named(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
-    event = {"mark": "before", "subject": "Mate", "predicate": "plays for", "object": "Team", "end": ""}
-    events = [event | {"time": time} for time in ("2014-01-01 – 2014-03-05", "2014-02-01 – ?")]
-    mate = {"name": "Mate", "via": "Old team", "paths": 4, "weight": 0.75, "events": events}
-    others = {"count": 0, "contribution": 0.0}
-    shared = {"count": 3, "paths": 9, "weight": 1.5, "reported": 1.5, "co_neighbours": [mate]}
-    reranker = {"score": 1.0, "base": 1.0, "contributions": [], "other_contributions": others}
-    explorer.alter(f"/runs/{run}/explain*", lambda why: why | {"reranker": reranker | {"shared_neighbours": shared}})
+def test_names_from_right_to_left_are_isolated_and_rules_like_this_only_offered_where_there_are_some(
+    explorer: Explorer, run: str, fact: dict[str, str]
+) -> None:
+    def altered(why: dict[str, Any]) -> dict[str, Any]:
+        rule = {"rule": "no such(x, y, t) <= nor such(x, y, t)", "sentence": "seen with \u2068محمود\u2069 2014-01-05"}
+        topics = [topic | {"reasons": [reason | rule for reason in topic["reasons"]]} for topic in why["topics"]]
+        return why | {"topics": topics, "sentences": ["Likely because of \u2068محمود\u2069."]}
+
+    explorer.alter(f"/runs/{run}/explain*", altered)
     page = explorer.open(f"/runs/{run}/explain", **fact, slot="object")
-    page.get_by_text("Shared neighbours that support it").click()
-    mates = page.locator(".co-neighbour").inner_text()
-    assert "Mate via Old team: 0.750 over 4 paths" in mates
-    assert "1 Jan 2014 – 5 Mar 2014" in mates
-    assert "1 Feb 2014 – ?" in mates
-    shown = page.locator("main").inner_text()
-    assert f"share a neighbour with {fact['subject']} and have this answer: 9 paths, total weight 1.500." in shown
-    assert "2 others not shown." in shown
-    explorer.picture("shared-neighbours")
+    assert page.locator(".lead bdi").inner_text() == "محمود"
+    assert page.locator(".reason .sentence").first.inner_text() == "seen with محمود 5 Jan 2014"
+    assert page.locator(".rule-line").count() > 0
+    assert page.get_by_text("Rules like this").count() == 0
 
 
 def test_entity_is_browsed(explorer: Explorer, run: str, fact: dict[str, str]) -> None:

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from foretime.errors import ForetimeError
 from foretime.evaluation.slots import Slot
-from foretime.inference.answers import Answers, Question
+from foretime.inference.answers import Question
 from foretime.service.context import Backend, TheBackend, TheRun
 from foretime.service.lanes import GATHERED_AT_MOST
 from foretime.service.models import AlreadyKnown, ErrorDetail, GivenSlots, ResponseBody, Split
@@ -50,7 +50,6 @@ class AnswerOut(ResponseBody):
     probability: float | None = Field(description="Calibrated; null if the answer is already in train or valid.")
     already_known: Split | None = Field(description="The split that holds this answer already.")
     terms: dict[str, float] = Field(description="They add up to the score.")
-    bars: dict[str, float] = Field(description="The terms as lengths from -1 to 1, comparable between answers.")
 
 
 class CompleteOut(ResponseBody):
@@ -204,14 +203,6 @@ def note_of(run: ServedRun, slot: Slot) -> str | None:
     return "; ".join(note for note, holds in notes.items() if holds) or None
 
 
-def with_bars(answers: Answers) -> list[AnswerOut]:
-    """Return answers with bars: their terms divided by the largest sum of absolute terms."""
-    largest = max((sum(map(abs, one.terms.values())) for one in answers), default=0.0) or 1.0
-    return [
-        AnswerOut(**one.to_dict(), bars={name: term / largest for name, term in one.terms.items()}) for one in answers
-    ]
-
-
 def ask_together(
     run: ServedRun, wanted: list[tuple[Question, int]], already_known: AlreadyKnown
 ) -> list[list[AnswerOut] | Exception]:
@@ -222,7 +213,9 @@ def ask_together(
     except Exception as error:  # one bad question must not fail those beside it
         return [error] if len(wanted) == 1 else [ask_together(run, [one], already_known)[0] for one in wanted]
     # the first answers are the same however many are asked for
-    return [with_bars(answers[:top]) for (_, top), answers in zip(wanted, found, strict=True)]
+    return [
+        [AnswerOut(**one.to_dict()) for one in answers[:top]] for (_, top), answers in zip(wanted, found, strict=True)
+    ]
 
 
 def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], until: float) -> dict[int, bytes]:

@@ -1,7 +1,7 @@
 // Numbers, facts and rules in words.
 
 import { h } from "./dom.js";
-import { beforeTime, humanTime, humanWhen } from "./times.js";
+import { beforeTime, humanTime, humanWhen, withHumanTimes } from "./times.js";
 
 export const SLOTS = ["subject", "predicate", "object", "time"];
 const ASKED = { subject: "Who?", predicate: "What?", object: "To whom?", time: "When?" };
@@ -17,7 +17,13 @@ export const PATTERNS = {
 
 /** Return an event as children of an element: when, who, what and to whom. */
 export function eventWords(event, when) {
-  return [h("b", {}, when), " ", event.subject, " ", h("em", {}, event.predicate), " ", event.object];
+  const name = (text) => h("bdi", {}, text);
+  return [h("b", {}, when), " ", name(event.subject), " ", h("em", {}, name(event.predicate)), " ", name(event.object)];
+}
+
+/** Return a sentence of the service as children: dates for people, and names that were isolated as elements. */
+export function sentence(text) {
+  return text.split(/\u2068([^\u2069]*)\u2069/).map((part, index) => (index % 2 ? h("bdi", {}, part) : withHumanTimes(part)));
 }
 
 /** Return a number with as many decimals as a reader can use. */
@@ -67,7 +73,7 @@ export function factSentence(fact, open = null, answer = null) {
   const part = (name, className, text) =>
     name === open
       ? h("mark", { class: "answer-slot" }, answer === null ? (text ?? "?") : answerName(answer, open))
-      : h("span", { class: className }, text ?? "?");
+      : h("bdi", { class: className }, text ?? "?");
   return h(
     "span",
     { class: "fact" },

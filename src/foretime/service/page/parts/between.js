@@ -52,7 +52,9 @@ function onTimeline(run, label) {
 
 function draw(run, why, { total, facts }) {
   const { question } = why;
-  const grounding = new Set(why.reasons.flatMap((reason) => reason.events.map(keyOf)));
+  const grounding = new Set(
+    why.topics.flatMap(({ reasons }) => reasons.flatMap((reason) => reason.events.map(keyOf))),
+  );
   const asked = timesOf(question);
   const times = asked.map(position);
   const events = facts.map((fact) => ({
@@ -71,7 +73,7 @@ function draw(run, why, { total, facts }) {
   if (events.length === 0) {
     return empty(
       "No known events between the two",
-      "The evidence for this answer comes from other entities: see the rules.",
+      "What supports this answer comes from others: see the reasons.",
     );
   }
   const box = h("div", {});

@@ -1,36 +1,48 @@
-// Reasons: each a rule in words, with its contribution and the events that ground it.
+// What a score is about: topics, each with its reasons, and the dated events behind each reason.
 
-import { address, runPath } from "../api.js";
+import { address, ask, runPath } from "../api.js";
 import { groundingGraph } from "../charts/graph.js";
 import { markIcon } from "../charts/marks.js";
-import { signedBar } from "../charts/split_bar.js";
+import { signedBar } from "../charts/signed_bar.js";
 import { h } from "../dom.js";
 import { keepShown, shown } from "../navigation.js";
-import { humanEnds, withHumanTimes } from "../times.js";
-import { count, counted, eventWords, number, percent, readRule, ruleSentence } from "../words.js";
+import { humanEnds } from "../times.js";
+import { count, counted, eventWords, number, readRule, ruleSentence, sentence } from "../words.js";
 
 const DRAWN = 6;
+const NOUNS = { path: "paths", affinity: "neighbours", shared: "facts" };
 
-/** Return the reasons of an explanation, the largest first; one of them is open, and the address knows which. */
-export function reasonList(run, why, key = "reason") {
-  const weights = why.reasons.map((reason) => reason.contribution);
+/** Return the topics of an explanation with their reasons; one reason is open, and the address knows which. */
+export function topicList(run, why, key = "reason") {
+  const values = why.topics.map((topic) => topic.contribution);
   const open = Number(shown().get(key) ?? 1);
-  const items = why.reasons.map((reason, index) =>
-    item(run, why, reason, { weights, open: open === index + 1, number: index + 1, key }),
-  );
-  const others = why.other_reasons;
-  return [
-    h("div", { class: "reasons" }, items),
-    others.count > 0 &&
+  let place = 0;
+  return why.topics.map((topic) => {
+    const inside = topic.reasons.map((reason) => reason.contribution);
+    return h(
+      "div",
+      { class: "topic" },
       h(
         "p",
-        { class: "note" },
-        `${counted(others.count, "other reason")}: ${number(others.contribution, true)} together.`,
+        { class: "topic-line" },
+        h("span", { class: "weight" }, number(topic.contribution, true)),
+        signedBar(topic.contribution, values),
+        h("span", { class: "topic-title" }, topic.title),
       ),
-  ];
+      topic.reasons.map((reason) => {
+        place += 1;
+        return item(run, why, reason, { values: inside, open: open === place, place, key });
+      }),
+      topic.reasons.length > 0 && others(topic.other_reasons),
+    );
+  });
 }
 
-function item(run, why, reason, { weights, open, number: place, key }) {
+function others({ count: many, contribution }) {
+  return many > 0 && h("p", { class: "note" }, `${counted(many, "other reason")}: ${number(contribution, true)} together.`);
+}
+
+function item(run, why, reason, { values, open, place, key }) {
   const body = h("div", { class: "reason-body" });
   const element = h(
     "details",
@@ -39,8 +51,8 @@ function item(run, why, reason, { weights, open, number: place, key }) {
       "summary",
       {},
       h("span", { class: "weight" }, number(reason.contribution, true)),
-      signedBar(reason.contribution, weights),
-      h("span", { class: "sentence" }, withHumanTimes(reason.sentence)),
+      signedBar(reason.contribution, values),
+      h("span", { class: "sentence" }, sentence(reason.sentence)),
     ),
     body,
   );
@@ -55,37 +67,41 @@ function item(run, why, reason, { weights, open, number: place, key }) {
 function details(run, why, reason) {
   const drawnEvents = reason.events.slice(0, DRAWN);
   return [
-    rule(run, reason),
-    h(
-      "div",
-      { class: "pair" },
-      h("div", {}, h("h3", {}, "Its events"), eventList(drawnEvents), more(reason, drawnEvents.length)),
-      h("div", {}, h("h3", {}, "As a graph"), groundingGraph(drawnEvents, why.question, why.slot)),
-    ),
-    learned(reason),
+    (reason.rule || reason.counted) && rule(run, reason),
+    drawnEvents.length > 0
+      ? h(
+          "div",
+          { class: "pair" },
+          h("div", {}, h("h3", {}, "Its events"), eventList(drawnEvents), more(reason, drawnEvents.length)),
+          h("div", {}, h("h3", {}, "As a graph"), groundingGraph(drawnEvents, why.question, why.slot)),
+        )
+      : h("p", { class: "note" }, "No single event is behind it."),
   ];
 }
 
 function rule(run, reason) {
-  if (!reason.rule) return null;
-  const read = readRule(reason.rule);
-  const counts = reason.parts.find((part) => part.confidence !== null && part.confidence !== undefined);
-  const link = read && address(runPath(run.name, "rules"), { head: read.head.predicate, body: read.body[0].predicate });
+  const read = reason.rule && readRule(reason.rule);
   return h(
     "p",
     { class: "rule-line" },
-    read ? ruleSentence(read) : h("code", {}, reason.rule),
-    counts &&
-      h(
-        "span",
-        { class: "note" },
-        ` At this distance it held ${percent(counts.confidence)} of the time (${timesOf(counts)}).`,
-      ),
-    link && h("a", { class: "quiet", href: link }, "Rules like this"),
+    reason.rule && (read ? ruleSentence(read) : h("code", {}, reason.rule)),
+    reason.counted && h("span", { class: "note" }, " ", sentence(reason.counted), "."),
+    read && similarRules(run, read),
   );
 }
 
-const timesOf = (counts) => `${count(counts.support)} of ${count(counts.body_count)}`;
+/** Return a link to the rules with the same predicates, once it is known that there are some. */
+function similarRules(run, { head, body }) {
+  const wanted = { head: head.predicate, body: body[0].predicate };
+  const box = h("span", {});
+  ask(runPath(run.name, "rules"), { ...wanted, limit: 1 })
+    .then(({ total }) => {
+      if (total > 0)
+        box.append(h("a", { class: "quiet", href: address(runPath(run.name, "rules"), wanted) }, "Rules like this"));
+    })
+    .catch(() => {}); // a link that is not there
+  return box;
+}
 
 /** Return events one under the other, each with its mark. */
 export function eventList(events) {
@@ -110,44 +126,6 @@ export function eventList(events) {
 }
 
 function more(reason, many) {
-  const all = { path: "paths", affinity: "neighbours" }[reason.kind] ?? "events";
+  const all = NOUNS[reason.family] ?? "events";
   return reason.groundings > many && h("p", { class: "note" }, `The nearest of ${count(reason.groundings)} ${all}.`);
-}
-
-function learned(reason) {
-  const rows = reason.parts.map((part) =>
-    h(
-      "tr",
-      {},
-      h("td", {}, part.end ? `${part.says} (${part.end})` : part.says),
-      [part.shared, part.predicate, part.rule].map((value) =>
-        h("td", { class: "figure" }, value === 0 ? "–" : number(value, true)),
-      ),
-      h("td", { class: "figure" }, h("b", {}, number(part.contribution, true))),
-    ),
-  );
-  const heads = ["Feature", "shared", "predicate", "rule", "adds"];
-  return h(
-    "details",
-    { class: "more" },
-    h("summary", {}, "The learned weights"),
-    h(
-      "div",
-      { class: "scroll" },
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            heads.map((text, index) => h("th", { class: index ? "figure" : "" }, text)),
-          ),
-        ),
-        h("tbody", {}, rows),
-      ),
-    ),
-  );
 }

@@ -1,14 +1,15 @@
 // The ranked answers to a question.
 
 import { address, ask, runPath } from "../api.js";
-import { reach, split, splitBar, termLegend, termNumbers } from "../charts/split_bar.js";
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
 import { go } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
+import { probabilityMeter } from "../parts/probability.js";
 import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
-import { answerName, asked, factSentence, openSlots, percent, questionOf } from "../words.js";
+import { answerName, asked, factSentence, openSlots, questionOf, sentence } from "../words.js";
 
+const EXPLAINED = 10;
 const NARROW = matchMedia("(max-width: 640px)");
 
 export function view({ run, runs, path, query, signal }) {
@@ -63,52 +64,56 @@ export function view({ run, runs, path, query, signal }) {
     ),
     section(
       null,
-      later(found, (value) => answerList(run, question, value), lines(10, "tall")),
+      later(found, (value) => answerList(run, question, value, signal), lines(10, "tall")),
     ),
   ];
 }
 
-/** Return the list of answers of a response, each a link to its reasons. */
-export function answerList(run, question, { slot, answers, note }) {
+/** Return the list of answers of a response, each a link to its reasons; the first say why in a sentence. */
+export function answerList(run, question, { slot, answers, note }, signal = null) {
   if (answers.length === 0)
     return empty("No answers left", "All of them are already in train or valid. Show the known answers too.");
-  const scale = reach(answers.map((answer) => split(answer.terms)));
-  const reranked = answers.some((answer) => "reranker" in answer.terms);
-  const reading = reranked
-    ? "the score of the base model by term; a re-ranker orders the best answers"
-    : "the score by term; left of the line counts against the answer";
+  const rows = answers.map((answer) => answerRow(run, question, slot, answer));
+  sayWhy(run, rows.slice(0, EXPLAINED), signal);
   return [
     note && h("p", { class: "note" }, note),
     h(
-      "div",
-      { class: "legend-line" },
-      termLegend(Object.keys(split(answers[0].terms))),
-      h("span", { class: "note" }, reading),
-    ),
-    h(
       "ol",
       { class: "answers" },
-      answers.map((answer) => answerRow(run, question, slot, answer, scale)),
+      rows.map(({ element }) => element),
     ),
   ];
 }
 
-function answerRow(run, question, slot, answer, scale) {
-  const href = address(runPath(run.name, "explain"), { ...question, [slot]: answer.name, slot });
-  return h(
+/** Fill in why the first answers stand where they do, one after the other. */
+async function sayWhy(run, rows, signal) {
+  for (const { asked: fact, line } of rows) {
+    try {
+      const { sentences } = await ask(runPath(run.name, "explain"), fact, signal);
+      replace(line, sentence(sentences[0]));
+    } catch {
+      return; // the list is complete without it, and the view of the reasons says what is wrong
+    }
+  }
+}
+
+function answerRow(run, question, slot, answer) {
+  const fact = { ...question, [slot]: answer.name, slot };
+  const line = h("span", { class: "first-reason" });
+  const element = h(
     "li",
     {},
     h(
       "a",
-      { class: "answer", href },
+      { class: "answer", href: address(runPath(run.name, "explain"), fact) },
       h("span", { class: "rank" }, String(answer.rank)),
-      h("span", { class: "name" }, answerName(answer.name, slot), knownBadge(answer.already_known)),
-      probabilityCell(answer.probability),
-      splitBar(split(answer.terms), scale),
-      termNumbers(split(answer.terms), "reranker" in answer.terms ? answer.score : null),
+      h("span", { class: "name" }, h("bdi", {}, answerName(answer.name, slot)), knownBadge(answer.already_known)),
+      probabilityMeter(answer.probability),
+      line,
       h("span", { class: "go" }, "why"),
     ),
   );
+  return { asked: fact, element, line };
 }
 
 /** Return the badge of an answer that a split already has. */
@@ -118,18 +123,5 @@ export function knownBadge(split) {
     "span",
     { class: `badge in-${split}`, title: `The ${split} split already has this answer at this time` },
     `already in ${split}`,
-  );
-}
-
-function probabilityCell(probability) {
-  if (probability === null)
-    return h("span", { class: "probability none", title: "Already known: there is nothing to predict" }, "–");
-  const meter = h("i", { class: "meter", "aria-hidden": "true" }, h("i"));
-  meter.firstChild.style.width = `${(probability * 100).toFixed(1)}%`;
-  return h(
-    "span",
-    { class: "probability", title: "Calibrated probability among the answers not yet known" },
-    percent(probability),
-    meter,
   );
 }
