@@ -76,7 +76,7 @@ class _Rows(NamedTuple):
         """Return the places of the rows sorted by columns, the first one first."""
         return np.lexsort([getattr(self, name) for name in reversed(names)])
 
-    def take(self, places: Offsets) -> _Rows:
+    def take(self, places: Offsets | NDArray[np.bool_]) -> _Rows:
         """Return the chosen rows, in the order given."""
         return _Rows(*(column[places] for column in self))
 
@@ -97,20 +97,21 @@ class SortedEvents:
     def __init__(self, facts: Facts, entities: int, predicates: int, steps: int) -> None:
         """Sort the events; `predicates` counts them without inverses."""
         self._sizes = (entities, predicates, steps)
-        self._rows, self._fact = _rows(facts.with_inverses(predicates))
-        self._fact %= max(len(facts), 1)  # an inverse belongs to the fact itself
-        self._orders = {name: self._rows.order(*columns) for name, columns in _ORDERS.items()}
+        rows, fact = _rows(facts.with_inverses(predicates))
+        fact %= max(len(facts), 1)  # an inverse belongs to the fact itself
+        orders = {name: rows.order(*columns) for name, columns in _ORDERS.items()}
+        self._rows = {name: rows.take(order) for name, order in orders.items()}
+        self._facts = {name: fact[order] for name, order in orders.items()}
 
     def lists(self, kept: NDArray[np.bool_] | None = None) -> EventLists:
         """Return the events as lists, those of the facts that are `kept`, (facts,), if it is given.
 
         They are the lists of these facts alone: rows that are equal stay in the order of the facts.
         """
-        orders = self._orders
+        rows = self._rows
         if kept is not None:
-            kept_rows = kept[self._fact]
-            orders = {name: order[kept_rows[order]] for name, order in orders.items()}
-        return _listed({name: self._rows.take(order) for name, order in orders.items()}, *self._sizes)
+            rows = {name: own.take(kept[self._facts[name]]) for name, own in rows.items()}
+        return _listed(rows, *self._sizes)
 
 
 def event_lists(facts: Facts, entities: int, predicates: int, steps: int) -> EventLists:
