@@ -69,6 +69,9 @@ if TYPE_CHECKING:
     from foretime.inference.run import open_run as open_run
     from foretime.inference.run import resume as resume
     from foretime.inference.run import train as train
+    from foretime.inference.what_if import AnswerChange as AnswerChange
+    from foretime.inference.what_if import Changes as Changes
+    from foretime.inference.what_if import WhatIf as WhatIf
     from foretime.rules.comparing import CheckedRules as CheckedRules
     from foretime.rules.comparing import RuleDifference as RuleDifference
     from foretime.rules.files import RuleFormat as RuleFormat
@@ -115,6 +118,7 @@ _PUBLIC = {
     "foretime.inference.explanation.explanation": "Explanation ShownReason",
     "foretime.inference.ranked_runs": "compare",
     "foretime.inference.run": "Run find_runs open_run resume train",
+    "foretime.inference.what_if": "AnswerChange Changes WhatIf",
     "foretime.rules.comparing": "CheckedRules RuleDifference",
     "foretime.rules.files": "RuleFormat read_rules rule_format",
     "foretime.rules.grounding": "Grounding",

@@ -15,9 +15,11 @@ from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
+from foretime.inference.changes import Addition, Removal
 from foretime.inference.explanation.explanation import Explanation
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import answer_file
+from foretime.inference.what_if import EvidenceSource, WhatIf
 from foretime.rules.mining import mine_rules
 from foretime.rules.table import Rules
 from foretime.runs.evaluation import evaluate_split
@@ -216,6 +218,23 @@ class Run:
             subject=subject, predicate=predicate, object=object, time=time, start=start, end=end,
             competitor=competitor, slot=slot, already_known=already_known, top=top,
         )  # fmt: skip
+
+    def what_if(
+        self, *, without: Sequence[Removal] = (), with_: Sequence[Addition] = (), past_only: bool = False
+    ) -> WhatIf:
+        """Return the run as if some events had not happened, or others had; the run itself stays as it is.
+
+        `without` has events, rules and predicates: an event as `(subject, predicate, object, time)`, as one of an
+        explanation, or as text, a rule as `foretime rules show` prints it, a predicate by its name. `with_` has events
+        among known names. With `past_only`, only events before the time asked about are evidence.
+
+        Raises `QuestionError` for unknown names, for an event that is not there, and if the run looks up no events.
+        """
+        return WhatIf(self._evidence_source, without, with_, past_only)
+
+    @cached_property
+    def _evidence_source(self) -> EvidenceSource:
+        return EvidenceSource(self.predictor, self.config.evidence.splits)
 
     def evaluate(self, split: str = "test", *, filter: FilterName | None = None) -> Evaluation:
         """Return the evaluation of the best weights on a split, under the run's own filter or the given one.
