@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from foretime.evaluation import metrics_table as metrics_table
     from foretime.evaluation.comparison import Comparison as Comparison
     from foretime.evaluation.comparison import MetricDifference as MetricDifference
+    from foretime.evaluation.explanations import ExplanationMeasures as ExplanationMeasures
     from foretime.experiments.bench.results import BenchResults as BenchResults
     from foretime.experiments.bench.results import add_to_benchmark as add_to_benchmark
     from foretime.experiments.bench.results import benchmark_status as benchmark_status
@@ -111,6 +112,7 @@ _PUBLIC = {
     "foretime.errors": "ConfigError DataError DownloadError ForetimeError Interrupted QuestionError RunError",
     "foretime.evaluation": "Evaluation METRICS Metric Metrics metrics_table",
     "foretime.evaluation.comparison": "Comparison MetricDifference",
+    "foretime.evaluation.explanations": "ExplanationMeasures",
     "foretime.experiments.bench.results": "BenchResults add_to_benchmark benchmark_status run_benchmark",
     "foretime.experiments.tuning": "TrialResult TunePlan TuneResults tune",
     "foretime.inference.answers": "Answer Answers Question",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, AsJson, Known, RunPath, SlotName, takes
-from foretime.cli.output import open_run, print_json
+from foretime.cli.options import QUESTION, WHAT_IF, AsJson, Known, RunPath, SlotName, takes
+from foretime.cli.output import open_run, print_json, say
 
 
-@takes(QUESTION)
+@takes(QUESTION, WHAT_IF)
 def explain(
     run: RunPath,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
@@ -24,6 +24,7 @@ def explain(
     as_json: AsJson = False,
     *,
     question: dict[str, str],
+    evidence: dict[str, Any],
 ) -> None:
     """Say why an answer has its score: its terms, and the rules and events behind them.
 
@@ -32,9 +33,15 @@ def explain(
     whole = {"subject", "predicate", "object"} <= set(question) and {"time", "start", "end"} & set(question)
     if not whole:
         _ = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
-    explanation = open_run(run).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    opened = open_run(run)
+    what_if = opened.what_if(**evidence) if evidence else None
+    explanation = (what_if or opened).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    change = what_if.change_of(explanation) if what_if else None
     if as_json or format_ == "json":
-        print_json(explanation.to_dict(top))
+        changed = {"change": change._asdict(), "evidence": list(what_if.evidence(ft.Question(**explanation.question)))} if what_if and change else {}
+        print_json(explanation.to_dict(top) | changed)
         return
+    if what_if and change and format_ == "text":
+        say("\n".join([*what_if.evidence(ft.Question(**explanation.question)), change.words, ""]))
     write = {"text": explanation.to_text, "markdown": explanation.to_markdown, "html": explanation.to_html}
     typer.echo(write[format_](top).rstrip("\n"))

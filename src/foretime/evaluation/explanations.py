@@ -6,16 +6,20 @@ elsewhere; here are the formulas alone.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from foretime.evaluation.resampling import bootstrap
+from foretime.files import write_bytes
 from foretime.tables import Table, Tabular
 
+SAVED = "explanations.json"
 KS = (1, 3, 5)
 """How many of the strongest reasons are hidden, or kept."""
 FIRST = 5
@@ -25,18 +29,18 @@ SHARE = 0.8
 Chosen = Literal["reasons", "random", "nearest"]
 """Whose events are hidden or kept: those of the reasons, or as many of the subject's, at random or nearest in time."""
 MEASURES = {
-    "precision@1": "truth: the first event of the first reason is one that made the fact",
-    "ndcg@5": "truth: NDCG of the first five events of the reasons",
-    "necessity_mrr": "necessity: fall of the MRR without the events",
-    "necessity_hits@1": "necessity: fall of H@1 without the events",
-    "hidden": "necessity: events that were hidden",
-    "sufficiency": "sufficiency: the answer stays first with these events alone",
-    "contrast": "contrast: answer and runner-up change places",
-    "coverage": "coverage: the first answer has a reason",
-    "lead_explained": "size: reasons make up 80 % of the lead over the runner-up",
-    "reasons_needed": "size: reasons needed for that",
+    "precision@1": "truth: precision@1",
+    "ndcg@5": "truth: NDCG@5",
+    "necessity_mrr": "necessity: fall of MRR",
+    "necessity_hits@1": "necessity: fall of H@1",
+    "hidden": "necessity: events hidden",
+    "sufficiency": "sufficiency: stays first",
+    "contrast": "contrast: change places",
+    "coverage": "coverage",
+    "lead_explained": "size: 80 % of the lead",
+    "reasons_needed": "size: reasons for it",
 }
-"""Every measure, and what it says."""
+"""Every measure, and its name in tables."""
 
 
 class MeasureKey(NamedTuple):
@@ -99,6 +103,12 @@ class ExplanationMeasures(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
         return {"settings": self.settings, "means": [asdict(one) for one in self.means]}
+
+    def save(self, folder: Path) -> Path:
+        """Write everything into the folder of a run; return the file."""
+        path = folder / SAVED
+        write_bytes(path, (json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n").encode())
+        return path
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> ExplanationMeasures:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -126,6 +126,20 @@ class ExplanationMeter:
         values = {MeasureKey("precision@1"): precision_at_first(named, true)}
         return QuestionMeasures(asked.row, values | {MeasureKey("ndcg@5"): discounted_gain(named, true)})
 
+    def read_planted(self, path: Path) -> dict[EventLabels, set[EventLabels]]:
+        """Return for each planted event those that made it, of groundings that the evidence has whole."""
+        made: dict[EventLabels, set[EventLabels]] = defaultdict(set)
+        for number, line in enumerate(read_lines(path), 1):
+            try:
+                found = json.loads(line)
+                event, body = tuple(found["event"]), [tuple(one) for one in found["made_by"]]
+                whole = all(self._rows.find([one]) for one in body)
+            except (ValueError, KeyError, TypeError, QuestionError) as error:
+                raise DataError(f"{path}:{number}: not a planted event of this graph: {error}") from None
+            if whole:
+                made[event] |= set(body)
+        return dict(made)
+
     @torch.inference_mode()
     def _first_answers(self, asked: Asked) -> FirstAnswers:
         scores = self.predictor.scorer.score(asked.question)[0].clone()
@@ -224,52 +238,47 @@ def questions_about(facts: Facts, rows: Iterable[int], graph: Graph) -> Iterator
 def measure_explanations(
     meter: ExplanationMeter,
     facts: Facts,
-    questions: int,
-    generator: np.random.Generator,
-    planted: dict[EventLabels, set[EventLabels]] | None,
+    planted: Mapping[EventLabels, set[EventLabels]],
+    settings: dict[str, Any],
     progress: Progress | None = None,
 ) -> ExplanationMeasures:
-    """Return the measures of so many questions of some facts, drawn at random, both questions of each fact."""
-    graph = meter.graph
-    drawn = _draw(np.arange(len(facts)), questions, generator)
-    true = {row: planted[labels] for row, labels in enumerate(_labelled(facts, graph)) if labels in planted} if planted else {}
-    made = _draw(np.array(sorted(true), dtype=np.int64), questions, generator)
+    """Return the measures of as many questions as the settings say, drawn from some facts by their seed.
+
+    Both questions of a fact are drawn together. As many are drawn from the planted facts, for truth.
+    """
+    graph, generator = meter.graph, np.random.default_rng(settings["seed"])
+    labelled = enumerate(_labelled(facts, graph))
+    true = {row: planted[labels] for row, labels in labelled if labels in planted} if planted else {}
+    drawn, made = (
+        list(questions_about(facts, _draw(rows, settings["questions"], generator), graph))
+        for rows in (np.arange(len(facts)), np.array(list(true), dtype=np.int64))
+    )
     measured: list[QuestionMeasures] = []
-    total = 2 * (len(drawn) + len(made))
-    for asked in questions_about(facts, drawn.tolist(), graph):
-        measured.append(meter.measure(asked))
+    for asked in (*drawn, *made):
+        own = len(measured) < len(drawn)
+        measured.append(meter.measure(asked) if own else meter.measure_truth(asked, true[asked.row]))
         if progress is not None:
-            progress(len(measured), total)
-    for asked in questions_about(facts, made.tolist(), graph):
-        measured.append(meter.measure_truth(asked, true[asked.row]))
-        if progress is not None:
-            progress(len(measured), total)
-    return summarise_measures(measured)
+            progress(len(measured), len(drawn) + len(made))
+    return summarise_measures(measured, settings)
 
 
-def _draw(rows: Ids, questions: int, generator: np.random.Generator) -> Ids:
+def _draw(rows: Ids, questions: int, generator: np.random.Generator) -> list[int]:
     """Return rows of facts that ask so many questions together, sorted."""
-    return np.sort(generator.permutation(rows)[: max(1, questions // 2)])
+    return sorted(generator.permutation(rows)[: max(1, questions // 2)].tolist())
 
 
 def _labelled(facts: Facts, graph: Graph) -> Iterator[EventLabels]:
     for s, p, o, t in zip(*(column.tolist() for column in facts.columns()[:4]), strict=True):
-        yield graph.entities.name(s), graph.predicates.name(p), graph.entities.name(o), graph.timeline.label(t)
+        time = "?" if t == UNKNOWN else graph.timeline.label(t)
+        yield graph.entities.name(s), graph.predicates.name(p), graph.entities.name(o), time
 
 
-def read_planted(path: Path, rows: EventRows) -> dict[EventLabels, set[EventLabels]]:
-    """Return for each planted event those that made it, of groundings that the evidence has whole."""
-    made: dict[EventLabels, set[EventLabels]] = defaultdict(set)
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            found = json.loads(line)
-            event, body = tuple(found["event"]), [tuple(one) for one in found["made_by"]]
-            whole = all(rows.find([one]) for one in body)
-        except (ValueError, KeyError, TypeError, QuestionError) as error:
-            raise DataError(f"{path}:{number}: not a planted event of this graph: {error}") from None
-        if whole:
-            made[event] |= set(body)
-    return dict(made)
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file."""
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read: {error}; name the {PLANTED_FILE} of a generated world") from None
 
 
 def planted_file(data: str) -> Path | None:

@@ -36,6 +36,13 @@ class AnswerChange(NamedTuple):
     probability_before: float | None
     probability: float | None
 
+    @property
+    def words(self) -> str:
+        """The ranks and the probabilities before and after in one line."""
+        chances = (self.probability_before, self.probability)
+        shown = " → ".join("already known" if one is None else f"{one:.1%}" for one in chances)
+        return f"{self.name}: rank {self.rank_before} → {self.rank}, probability {shown}"
+
 
 @dataclass(frozen=True, repr=False)
 class Changes(Tabular):
@@ -138,12 +145,22 @@ class WhatIf:
             kept &= ~gone
             said.append(f"without {_removed_text(given, meant, gone, source)}")
         said += [f"with {event_text(event.fact(), 0, graph)}" for event in additions]
-        said += ["only events before the time asked about"] if past_only else []
-        self.evidence: tuple[str, ...] = tuple(said)
-        """What was changed, in words."""
+        self._said, self._past_only = said, past_only
         added = concatenate([empty_facts(), *(_new(event, facts.take(kept), graph) for event in additions)])
         weights = _without_rules(self.before, [meant for _, meant in removals if isinstance(meant, RuleIds)])
+        self._facts = concatenate([facts.take(kept), added])
         self.predictor = source.changed(kept, added, True if past_only else None, weights)
+
+    def evidence(self, question: Question) -> tuple[str, ...]:
+        """Return what was changed, in words; with the past alone, also how many events a question has left."""
+        if not self._past_only:
+            return tuple(self._said)
+        time = next((time for time in (question.time, question.start, question.end) if time is not None), None)
+        if time is None:
+            return (*self._said, "only events before each time")
+        facts, step = self._facts, self.predictor.step(time)
+        left = int((np.minimum(*facts.known_ends()) < step).sum())
+        return (*self._said, f"only events before {time}: {left:,} of {len(facts):,}")
 
     def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Time | None) -> Answers:
         """Return the best answers to a question; the parameters are those of `Run.predict`."""
@@ -162,10 +179,10 @@ class WhatIf:
         changes = tuple(
             _change(name, _placed(self.before, before, name), _placed(self.predictor, after, name)) for name in names
         )
-        return Changes(after, changes, self.evidence)
+        return Changes(after, changes, self.evidence(question))
 
-    def before_and_after(self, explanation: Explanation) -> AnswerChange:
-        """Return how the answer of one of its explanations stood before."""
+    def change_of(self, explanation: Explanation) -> AnswerChange:
+        """Return how the answer of one of its explanations stood before, and how it stands now."""
         slots = {**explanation.question, explanation.slot: None}
         found = self.before.place(Question(**slots), explanation.answer)
         rank, probability = explanation.rank, explanation.probability

@@ -10,18 +10,20 @@ from pydantic import Field
 
 from foretime.config import FamilyName
 from foretime.evaluation.slots import Slot
+from foretime.inference.answers import Question
 from foretime.inference.explanation import events, explanation
+from foretime.service.answers import AnswerChangeOut
 from foretime.service.context import TheBackend, TheRun
 from foretime.service.models import AlreadyKnown, GivenSlots, Name, ResponseBody, Split, response_of
 from foretime.service.problems import ERRORS
-from foretime.service.questions import QuestionIn, check_names, checked
+from foretime.service.questions import EvidenceIn, QuestionIn, check_names, checked
 from foretime.service.served import ServedRun
 from foretime.service.settings import API, MOST_REASONS
 
 router = APIRouter(prefix=f"{API}/runs/{{run}}", responses=ERRORS, tags=["answers"])
 
 
-class ExplainIn(QuestionIn):
+class ExplainIn(EvidenceIn, QuestionIn):
     """A fact, or a question whose best answer is explained."""
 
     competitor: Name = Field(default=None, description="Another answer: why not that one?")
@@ -101,6 +103,8 @@ class ExplanationOut(ResponseBody):
     reranker: RerankerScoreOut | None
     competitor: ExplanationOut | None = None
     differences: DifferencesOut | None = None
+    change: AnswerChangeOut | None = Field(default=None, description="The answer before the evidence was changed.")
+    evidence: list[str] | None = Field(default=None, description="What was changed in the evidence, in words.")
 
 
 @router.get("/explain", response_model_exclude_unset=True)
@@ -117,7 +121,13 @@ async def explain_posted(run: TheRun, backend: TheBackend, asked: ExplainIn) -> 
 
 
 def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
-    return ExplanationOut.model_validate(run.explain(**dict(asked)).to_dict())
+    question = {name: value for name, value in dict(asked).items() if name not in EvidenceIn.model_fields}
+    if not asked.evidence:
+        return ExplanationOut.model_validate(run.explain(**question).to_dict())
+    what_if = run.what_if(**asked.evidence)
+    explanation = what_if.explain(**question)
+    changed = {"change": what_if.change_of(explanation)._asdict(), "evidence": list(what_if.evidence(Question(**explanation.question)))}
+    return ExplanationOut.model_validate(explanation.to_dict() | changed)
 
 
 def check_explained(run: ServedRun, asked: ExplainIn) -> None:
