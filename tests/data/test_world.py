@@ -156,7 +156,15 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path)
     for folder, seed in (("a", 7), ("b", 7), ("c", 8)):
         generate_world(2_000, seed).write(tmp_path / folder)
     names = sorted(file.name for file in (tmp_path / "a").iterdir())
-    assert names == ["planted_events.jsonl", "rules.json", "rules.txt", "test.tsv", "train.tsv", "types.tsv", "valid.tsv"]
+    assert names == [
+        "planted_events.jsonl",
+        "rules.json",
+        "rules.txt",
+        "test.tsv",
+        "train.tsv",
+        "types.tsv",
+        "valid.tsv",
+    ]
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert (tmp_path / "a" / "train.tsv").read_bytes() != (tmp_path / "c" / "train.tsv").read_bytes()

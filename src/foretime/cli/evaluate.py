@@ -13,7 +13,7 @@ from foretime.cli.options import AsJson, Filter, RunPath, SplitName
 from foretime.cli.output import error_console, note, print_json, say, show
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913, each is a flag
     run: RunPath,
     split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = "test",
     filter_name: Filter = None,
@@ -48,9 +48,7 @@ def evaluate(
         say(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
 
 
-def measure_explanations(
-    run: Path, questions: int, seed: int, planted: Path | None, save: bool, as_json: bool
-) -> None:
+def measure_explanations(run: Path, questions: int, seed: int, planted: Path | None, save: bool, as_json: bool) -> None:
     """Print how good the explanations of a run are, and keep it in the run if asked to."""
     with Progress(console=error_console, transient=True) as bar:
         task = bar.add_task("explaining", total=None)

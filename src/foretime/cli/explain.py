@@ -12,7 +12,7 @@ from foretime.cli.output import open_run, print_json, say
 
 
 @takes(QUESTION, WHAT_IF)
-def explain(
+def explain(  # noqa: PLR0913, each is a flag
     run: RunPath,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
     slot: Annotated[SlotName, typer.Option(help="Which slot is the answer, where none is left out.")] = "object",
@@ -36,12 +36,11 @@ def explain(
     opened = open_run(run)
     what_if = opened.what_if(**evidence) if evidence else None
     explanation = (what_if or opened).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
-    change = what_if.change_of(explanation) if what_if else None
+    compared = what_if.compare(explanation) if what_if else None
     if as_json or format_ == "json":
-        changed = {"change": change._asdict(), "evidence": list(what_if.evidence(ft.Question(**explanation.question)))} if what_if and change else {}
-        print_json(explanation.to_dict(top) | changed)
+        print_json(explanation.to_dict(top) | (compared.to_dict() if compared else {}))
         return
-    if what_if and change and format_ == "text":
-        say("\n".join([*what_if.evidence(ft.Question(**explanation.question)), change.words, ""]))
+    if compared and format_ == "text":
+        say(f"{compared}\n")
     write = {"text": explanation.to_text, "markdown": explanation.to_markdown, "html": explanation.to_html}
     typer.echo(write[format_](top).rstrip("\n"))

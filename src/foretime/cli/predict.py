@@ -49,7 +49,9 @@ def predict(  # noqa: PLR0913, each is a flag
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:
         _say_what_is_missing(opened)
-    changes = opened.what_if(**evidence).changes(ft.Question(**question), top=top, already_known=known) if evidence else None
+    asked, changes = ft.Question(**question), None
+    if evidence:
+        changes = opened.what_if(**evidence).changes(asked, top=top, already_known=known)
     answers = changes.answers if changes else opened.predict(**question, top=top, already_known=known)
     reasons = [answer.reasons(why) for answer in answers] if why else []
     if as_json:

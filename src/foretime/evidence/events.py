@@ -165,7 +165,7 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int) 
 
 
 def _rows(facts: Facts) -> tuple[_Rows, Offsets]:
-    """Return a row for each known end of each fact, and its fact; its twin is the other end, itself if none is known."""
+    """Return a row for each known end of each fact with the other end as its twin (itself if none), and its fact."""
     first, second = facts.known_ends()
     two = np.flatnonzero(first != second)
     columns = [(ids, ids) for ids in (facts.subject, facts.predicate, facts.object)]

@@ -44,6 +44,20 @@ class AnswerChange(NamedTuple):
         return f"{self.name}: rank {self.rank_before} → {self.rank}, probability {shown}"
 
 
+class ComparedAnswer(NamedTuple):
+    """What other evidence makes of one answer, and what was changed in the evidence."""
+
+    change: AnswerChange
+    evidence: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"change": self.change._asdict(), "evidence": list(self.evidence)}
+
+    def __str__(self) -> str:
+        return "\n".join([*self.evidence, self.change.words])
+
+
 @dataclass(frozen=True, repr=False)
 class Changes(Tabular):
     """What other evidence makes of the answers to a question: those that are first now, then those that were."""
@@ -172,21 +186,20 @@ class WhatIf:
 
     def changes(self, question: Question, *, top: int = 10, already_known: AlreadyKnown = "mark") -> Changes:
         """Return the new ranking of the answers to a question, and what has changed."""
-        before, after = (
-            one.predict_many([question], top, already_known)[0] for one in (self.before, self.predictor)
-        )
+        before, after = (one.predict_many([question], top, already_known)[0] for one in (self.before, self.predictor))
         names = dict.fromkeys(answer.name for answer in (*after, *before))
         changes = tuple(
             _change(name, _placed(self.before, before, name), _placed(self.predictor, after, name)) for name in names
         )
         return Changes(after, changes, self.evidence(question))
 
-    def change_of(self, explanation: Explanation) -> AnswerChange:
+    def compare(self, explanation: Explanation) -> ComparedAnswer:
         """Return how the answer of one of its explanations stood before, and how it stands now."""
-        slots = {**explanation.question, explanation.slot: None}
-        found = self.before.place(Question(**slots), explanation.answer)
+        asked = Question(**explanation.question)
+        found = self.before.place(replace(asked, **{explanation.slot: None}), explanation.answer)
         rank, probability = explanation.rank, explanation.probability
-        return AnswerChange(found.name, found.rank, rank, found.probability, probability)
+        change = AnswerChange(found.name, found.rank, rank, found.probability, probability)
+        return ComparedAnswer(change, self.evidence(asked))
 
 
 def _change(name: str, before: Answer, after: Answer) -> AnswerChange:

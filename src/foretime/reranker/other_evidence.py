@@ -96,7 +96,7 @@ def _on(model: Model, index: EvidenceIndex, weights: Tensor | None) -> Model:
 
 
 def _part_on(part: Any, index: EvidenceIndex) -> Any:
-    """Return a part of a scorer over other events: a model of a slot, a dict of such models, or what needs no events."""
+    """Return a part of a scorer over other events: a model of a slot, a dict of such models; others as they are."""
     if isinstance(part, dict):
         return {name: _part_on(one, index) for name, one in part.items()}
     return part.on(index) if hasattr(part, "on") else part

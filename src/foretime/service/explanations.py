@@ -10,7 +10,6 @@ from pydantic import Field
 
 from foretime.config import FamilyName
 from foretime.evaluation.slots import Slot
-from foretime.inference.answers import Question
 from foretime.inference.explanation import events, explanation
 from foretime.service.answers import AnswerChangeOut
 from foretime.service.context import TheBackend, TheRun
@@ -126,8 +125,7 @@ def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
         return ExplanationOut.model_validate(run.explain(**question).to_dict())
     what_if = run.what_if(**asked.evidence)
     explanation = what_if.explain(**question)
-    changed = {"change": what_if.change_of(explanation)._asdict(), "evidence": list(what_if.evidence(Question(**explanation.question)))}
-    return ExplanationOut.model_validate(explanation.to_dict() | changed)
+    return ExplanationOut.model_validate(explanation.to_dict() | what_if.compare(explanation).to_dict())
 
 
 def check_explained(run: ServedRun, asked: ExplainIn) -> None:

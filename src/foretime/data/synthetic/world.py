@@ -37,8 +37,8 @@ class World:
     """A generated world: who there is, what happened on which day, and the rules that were planted in it.
 
     `subject`, `predicate`, `object` and `day` are aligned columns of ids and of days from `first_day`, (events,). No
-    event is there twice. `signatures` gives for each predicate the types of its subjects and of its objects. `planted` has
-    for each rule the events that were planted, and those that made them.
+    event is there twice. `signatures` gives for each predicate the types of its subjects and of its objects. `planted`
+    has for each rule the events that were planted, and those that made them.
     """
 
     entities: tuple[str, ...]
