@@ -116,7 +116,7 @@ def _split(text: str, graph: Graph) -> Sequence[str]:
     if inner.startswith("(") and inner.endswith(")"):
         inner = inner[1:-1]
     parts = inner.split(",")
-    found = [fields for fields in _divisions(parts) if _names_fit(fields, graph)]
+    found = [fields for fields in _divisions(parts, graph.has_intervals) if _names_fit(fields, graph)]
     if len(found) == 1:
         return found[0]
     if not found and len(parts) == len(SLOTS):
@@ -125,9 +125,9 @@ def _split(text: str, graph: Graph) -> Sequence[str]:
     raise QuestionError(f"{text!r} {why} between its commas; {_FORM}")
 
 
-def _divisions(parts: list[str]) -> Iterator[list[str]]:
-    """Yield every way to make three names of the parts that stand before one time or two."""
-    for times in (1, 2):
+def _divisions(parts: list[str], intervals: bool) -> Iterator[list[str]]:
+    """Yield every way to make three names of the parts that stand before one time, or before two ends."""
+    for times in (1, 2) if intervals else (1,):
         names = parts[:-times]
         for one, other in combinations(range(1, len(names)), 2):
             joined = (",".join(names[a:b]).strip() for a, b in ((0, one), (one, other), (other, len(names))))
@@ -142,8 +142,9 @@ def _read_rule(text: str, graph: Graph) -> RuleIds:
     """Return a rule without its times: the evidence has a weight for each distance, and all of them are meant."""
     try:
         rule = parse_line(text)
-        atoms = [atom._replace(time="") for atom in (rule.head, *rule.body)]
-        return resolve(Rule(atoms[0], tuple(atoms[1:]), rule.measures), graph.predicates)
+        times = ("t+t1", "t") if len(rule.body) == 1 else ("", "", "")  # an event may support its own predicate
+        head, *body = (atom._replace(time=time) for atom, time in zip((rule.head, *rule.body), times, strict=False))
+        return resolve(Rule(head, tuple(body), rule.measures), graph.predicates)
     except DataError as error:
         raise QuestionError(f"{text!r} is no rule: {error}") from None
 
