@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from foretime.evaluation import metrics_table as metrics_table
     from foretime.evaluation.comparison import Comparison as Comparison
     from foretime.evaluation.comparison import MetricDifference as MetricDifference
+    from foretime.evaluation.explanations import ExplanationMeasures as ExplanationMeasures
     from foretime.experiments.bench.results import BenchResults as BenchResults
     from foretime.experiments.bench.results import add_to_benchmark as add_to_benchmark
     from foretime.experiments.bench.results import benchmark_status as benchmark_status
@@ -70,6 +71,9 @@ if TYPE_CHECKING:
     from foretime.inference.run import open_run as open_run
     from foretime.inference.run import resume as resume
     from foretime.inference.run import train as train
+    from foretime.inference.what_if import AnswerChange as AnswerChange
+    from foretime.inference.what_if import Changes as Changes
+    from foretime.inference.what_if import WhatIf as WhatIf
     from foretime.rules.comparing import CheckedRules as CheckedRules
     from foretime.rules.comparing import RuleDifference as RuleDifference
     from foretime.rules.files import RuleFormat as RuleFormat
@@ -109,6 +113,7 @@ _PUBLIC = {
     "foretime.errors": "ConfigError DataError DownloadError ForetimeError Interrupted QuestionError RunError",
     "foretime.evaluation": "Evaluation METRICS Metric Metrics metrics_table",
     "foretime.evaluation.comparison": "Comparison MetricDifference",
+    "foretime.evaluation.explanations": "ExplanationMeasures",
     "foretime.experiments.bench.results": "BenchResults add_to_benchmark benchmark_status run_benchmark",
     "foretime.experiments.tuning": "TrialResult TunePlan TuneResults tune",
     "foretime.inference.answers": "Answer Answers Question",
@@ -117,6 +122,7 @@ _PUBLIC = {
     "foretime.inference.explanation.reasons": "ShownReason",
     "foretime.inference.ranked_runs": "compare",
     "foretime.inference.run": "Run find_runs open_run resume train",
+    "foretime.inference.what_if": "AnswerChange Changes WhatIf",
     "foretime.rules.comparing": "CheckedRules RuleDifference",
     "foretime.rules.files": "RuleFormat read_rules rule_format",
     "foretime.rules.grounding": "Grounding",

@@ -10,7 +10,16 @@ import pytest
 from foretime.data.synthetic import generate_world
 from foretime.errors import DataError
 
-PATTERNS = {"follows", "accompanies", "chain_then", "joint_then", "joint_now"}
+LATER = {
+    "follows": [True],
+    "accompanies": [False],
+    "chain_then": [True, True],
+    "joint_then": [False, True],
+    "joint_now": [False, False],
+}
+"""Whether each atom after the first one, the head last, comes after the one before it, or at the same time."""
+PATTERNS = set(LATER)
+SPLITS = ("train.tsv", "valid.tsv", "test.tsv")
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +156,15 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path)
     for folder, seed in (("a", 7), ("b", 7), ("c", 8)):
         generate_world(2_000, seed).write(tmp_path / folder)
     names = sorted(file.name for file in (tmp_path / "a").iterdir())
-    assert names == ["rules.json", "rules.txt", "test.tsv", "train.tsv", "types.tsv", "valid.tsv"]
+    assert names == [
+        "planted_events.jsonl",
+        "rules.json",
+        "rules.txt",
+        "test.tsv",
+        "train.tsv",
+        "types.tsv",
+        "valid.tsv",
+    ]
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert (tmp_path / "a" / "train.tsv").read_bytes() != (tmp_path / "c" / "train.tsv").read_bytes()
@@ -211,3 +228,26 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DataError, match="choose another folder"):
         generate_world(1_000).write(tmp_path / "file")
+
+
+def test_every_planted_event_is_written_with_events_that_its_rule_needs(world, tmp_path):
+    world.write(tmp_path)
+    rows = [line.split("\t") for name in SPLITS for line in (tmp_path / name).read_text("utf-8").splitlines()]
+    happened = {tuple(row) for row in rows}
+    rules = {str(rule): rule for rule in world.rules}
+    planted = defaultdict(set)
+    for line in (tmp_path / "planted_events.jsonl").read_text("utf-8").splitlines():
+        made = json.loads(line)
+        rule, event, body = rules[made["rule"]], tuple(made["event"]), [tuple(one) for one in made["made_by"]]
+        assert {event, *body} <= happened
+        bound, days = {}, []
+        for atom, (subject, predicate, object_, day) in zip((*rule.body, rule.head), (*body, event), strict=True):
+            assert atom.predicate == predicate
+            assert bound.setdefault(atom.subject, subject) == subject
+            assert bound.setdefault(atom.object, object_) == object_
+            days.append(date.fromisoformat(day).toordinal())
+        for later, earlier, day in zip(LATER[rule.pattern], days[:-1], days[1:], strict=True):
+            assert 1 <= day - earlier <= rule.window if later else day == earlier
+        planted[made["rule"]].add((event, body[0][3]))
+    for text, rule in rules.items():
+        assert rule.support * 0.9 <= len(planted[text])

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import Progress
 
 import foretime as ft
 from foretime.cli.options import AsJson, Filter, RunPath, SplitName
-from foretime.cli.output import print_json, say, show
+from foretime.cli.output import error_console, note, print_json, say, show
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913, each is a flag
     run: RunPath,
     split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = "test",
     filter_name: Filter = None,
     predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
+    explanations: Annotated[
+        bool, typer.Option("--explanations", help="Measure the explanations of answers to test instead.")
+    ] = False,
+    questions: Annotated[int, typer.Option(help="With --explanations: how many questions.", min=2)] = 200,
+    seed: Annotated[int, typer.Option(help="With --explanations: the seed that draws them.", min=0)] = 0,
+    planted: Annotated[
+        Path | None, typer.Option(help="With --explanations: the planted_events.jsonl of the run's world.")
+    ] = None,
+    save: Annotated[
+        bool, typer.Option("--save", help="With --explanations: keep it in the run as explanations.json.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rank the facts of a split with the best weights of a run."""
+    """Rank the facts of a split with the best weights of a run, or measure its explanations."""
+    if explanations:
+        measure_explanations(run, questions, seed, planted, save, as_json)
+        return
     found = ft.open_run(run).evaluate(split, filter=filter_name)
     if as_json:
         print_json(found.to_dict())
@@ -30,6 +46,26 @@ def evaluate(
             show(table)
     if found.optimistic_mrr != found.pessimistic_mrr:
         say(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
+
+
+def measure_explanations(run: Path, questions: int, seed: int, planted: Path | None, save: bool, as_json: bool) -> None:
+    """Print how good the explanations of a run are, and keep it in the run if asked to."""
+    with Progress(console=error_console, transient=True) as bar:
+        task = bar.add_task("explaining", total=None)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        opened = ft.open_run(run)
+        found = opened.measure_explanations(questions=questions, seed=seed, planted=planted, progress=tell)
+    if save:
+        note(f"kept in {found.save(opened.path)}")
+    if as_json:
+        print_json(found.to_dict())
+        return
+    show(found.table())
+    say("hidden or kept: the events of the k strongest reasons; beside them as many events of the subject,")
+    say("at random and nearest in time; necessity, sufficiency, contrast and size: of questions answered right")
 
 
 def print_protocol(evaluation: ft.Evaluation) -> None:

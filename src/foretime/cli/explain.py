@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, AsJson, Known, RunPath, SlotName, takes
-from foretime.cli.output import open_run, print_json
+from foretime.cli.options import QUESTION, WHAT_IF, AsJson, Known, RunPath, SlotName, takes
+from foretime.cli.output import open_run, print_json, say
 
 
-@takes(QUESTION)
+@takes(QUESTION, WHAT_IF)
 def explain(  # noqa: PLR0913, each is a flag
     run: RunPath,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
@@ -27,6 +27,7 @@ def explain(  # noqa: PLR0913, each is a flag
     as_json: AsJson = False,
     *,
     question: dict[str, str],
+    evidence: dict[str, Any],
 ) -> None:
     """Say why an answer has its score: in a sentence, by what it is about, and by the rules and events behind it.
 
@@ -35,9 +36,14 @@ def explain(  # noqa: PLR0913, each is a flag
     whole = {"subject", "predicate", "object"} <= set(question) and {"time", "start", "end"} & set(question)
     if not whole:
         _ = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
-    explanation = open_run(run).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    opened = open_run(run)
+    what_if = opened.what_if(**evidence) if evidence else None
+    explanation = (what_if or opened).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    compared = what_if.compare(explanation) if what_if else None
     if as_json or format_ == "json":
-        print_json(explanation.to_dict(top, full))
+        print_json(explanation.to_dict(top, full) | (compared.to_dict() if compared else {}))
         return
+    if compared and format_ == "text":
+        say(f"{compared}\n")
     write = {"text": explanation.to_text, "markdown": explanation.to_markdown, "html": explanation.to_html}
     typer.echo(write[format_](top, full).rstrip("\n"))

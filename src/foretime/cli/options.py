@@ -175,6 +175,28 @@ QUESTION = FlagGroup(
     },
 )
 
+WHAT_IF = FlagGroup(
+    "evidence",
+    {
+        "without": Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="EVENT|RULE|PREDICATE",
+                help='What if it were not there: "subject | predicate | object | time", a rule as `rules show` prints '
+                "it, or a predicate; may be repeated.",
+            ),
+        ],
+        "with_": Annotated[
+            list[str] | None,
+            typer.Option("--with", metavar="EVENT", help="What if this had happened; may be repeated."),
+        ],
+        "past_only": Annotated[
+            bool | None, typer.Option("--past-only", help="Only events before the time asked about are evidence.")
+        ],
+    },
+    lambda given: {name: value for name, value in given.items() if value},
+)
+
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     """Return `section.key=value` texts as a dict; values are read as TOML, and as plain text where that fails."""

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, AsJson, Known, RunPath, takes
+from foretime.cli.options import QUESTION, WHAT_IF, AsJson, Known, RunPath, takes
 from foretime.cli.output import note, open_run, print_json, say, show
 
 
-@takes(QUESTION)
+@takes(QUESTION, WHAT_IF)
 def predict(  # noqa: PLR0913, each is a flag
     run: RunPath,
     top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
@@ -24,6 +24,7 @@ def predict(  # noqa: PLR0913, each is a flag
     as_json: AsJson = False,
     *,
     question: dict[str, str],
+    evidence: dict[str, Any],
 ) -> None:
     """Answer a question: give all of subject, predicate, object and time but the one that you ask for.
 
@@ -31,6 +32,8 @@ def predict(  # noqa: PLR0913, each is a flag
     """
     if (questions is None) != (out is None):
         raise ft.QuestionError("--questions and --out go together: a file of questions, and where the answers go")
+    if questions is not None and evidence:
+        raise ft.QuestionError("--without, --with and --past-only change one question; ask it without --questions")
     if questions is not None and question:
         raise ft.QuestionError("ask either by --questions, or by --subject, --predicate, --object and --time")
     if questions is not None and out is not None:
@@ -46,16 +49,21 @@ def predict(  # noqa: PLR0913, each is a flag
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:
         _say_what_is_missing(opened)
-    answers = opened.predict(**question, top=top, already_known=known)
+    asked, changes = ft.Question(**question), None
+    if evidence:
+        changes = opened.what_if(**evidence).changes(asked, top=top, already_known=known)
+    answers = changes.answers if changes else opened.predict(**question, top=top, already_known=known)
     explained = [answer.explain(top=0) for answer in answers] if why else []
     if as_json:
         rows: list[dict[str, Any]] = [answer.to_dict() for answer in answers]
         for row, found in zip(rows, explained, strict=False):
             row["sentences"] = list(found.sentences)
             row["reasons"] = [reason.to_dict() for reason in found.shown(why)]
-        print_json(rows)
+        print_json({**changes.to_dict(), "answers": rows} if changes else rows)
         return
-    show(answers.table(terms))
+    for line in changes.evidence if changes else ():
+        say(line)
+    show(changes.table() if changes else answers.table(terms))
     for answer, found in zip(answers, explained, strict=False):
         say(f"{answer.rank} {answer.name}")
         say(f"  {found.sentences[0]}")

@@ -11,6 +11,7 @@ Three filters are named, because the literature mixes them. For events at single
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -39,13 +40,21 @@ class AnswerIndex:
         self._span = int(max(facts.start.max(initial=0), facts.end.max(initial=0))) + 2
         self._pairs = np.unique(self._pair(facts))
         self._intervals = np.unique(self._interval(facts))
-        self._facts = facts.take(np.argsort(self._keys(facts), kind="stable"))
-        self._sorted_keys = self._keys(self._facts)
+        keys = self._keys(facts)
+        self._order = np.argsort(keys, kind="stable")
+        self._facts, self._sorted_keys = facts.take(self._order), keys[self._order]
 
     @classmethod
     def of(cls, graph: Graph, filter_name: FilterName = "exact") -> AnswerIndex:
         """Return the index of train, valid and test in both directions: what every evaluation filters by."""
         return cls(graph.facts().with_inverses(len(graph.predicates)), filter_name)
+
+    def keep(self, kept: NDArray[np.bool_]) -> AnswerIndex:
+        """Return the index of some of the facts, without sorting them again; `kept` is (facts,)."""
+        index, rows = copy(self), kept[self._order]
+        index._facts, index._sorted_keys = self._facts.take(rows), self._sorted_keys[rows]
+        index._order = np.cumsum(kept)[self._order[rows]] - 1
+        return index
 
     def filtered(self, questions: Facts) -> AnswerPairs:
         """Return the answers that are removed from the ranking of each question: all but the true one, each once."""

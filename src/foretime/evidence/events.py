@@ -6,7 +6,7 @@ knows its `twin`, the step of the other end, because a fact asked about must not
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,28 +72,63 @@ class _Rows(NamedTuple):
     time: Ints
     twin: Ints
 
-    def by(self, *names: str) -> _Rows:
-        """Return the rows sorted by columns, the first one first."""
-        order = np.lexsort([getattr(self, name) for name in reversed(names)])
-        return _Rows(*(column[order] for column in self))
+    def order(self, *names: str) -> Offsets:
+        """Return the places of the rows sorted by columns, the first one first."""
+        return np.lexsort([getattr(self, name) for name in reversed(names)])
+
+    def take(self, places: Offsets | NDArray[np.bool_]) -> _Rows:
+        """Return the chosen rows, in the order given."""
+        return _Rows(*(column[places] for column in self))
+
+
+_ORDERS: Final = {
+    "pair": ("subject", "object", "predicate", "time", "twin"),
+    "object": ("predicate", "object", "time"),
+    "predicate": ("predicate", "time"),
+    "step": ("time", "object", "subject"),
+    "entity": ("object", "time"),
+}
+"""The five ways in which events are sorted."""
+
+
+class SortedEvents:
+    """The events of some facts, sorted once: lists without some of the facts follow without sorting again."""
+
+    def __init__(self, facts: Facts, entities: int, predicates: int, steps: int) -> None:
+        """Sort the events; `predicates` counts them without inverses."""
+        self._sizes = (entities, predicates, steps)
+        rows, fact = _rows(facts.with_inverses(predicates))
+        fact %= max(len(facts), 1)  # an inverse belongs to the fact itself
+        orders = {name: rows.order(*columns) for name, columns in _ORDERS.items()}
+        self._rows = {name: rows.take(order) for name, order in orders.items()}
+        self._facts = {name: fact[order] for name, order in orders.items()}
+
+    def lists(self, kept: NDArray[np.bool_] | None = None) -> EventLists:
+        """Return the events as lists, those of the facts that are `kept`, (facts,), if it is given.
+
+        They are the lists of these facts alone: rows that are equal stay in the order of the facts.
+        """
+        rows = self._rows
+        if kept is not None:
+            rows = {name: own.take(kept[self._facts[name]]) for name, own in rows.items()}
+        return _listed(rows, *self._sizes)
 
 
 def event_lists(facts: Facts, entities: int, predicates: int, steps: int) -> EventLists:
     """Return the events of the facts; `predicates` counts them without inverses."""
-    rows = _rows(facts.with_inverses(predicates))
-    by_pair = rows.by("subject", "object", "predicate", "time", "twin")
+    return SortedEvents(facts, entities, predicates, steps).lists()
+
+
+def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int) -> EventLists:
+    by_pair, by_object, by_predicate, by_step, by_entity = (rows[name] for name in _ORDERS)
     pair_begin = _begins(by_pair.subject, by_pair.object)
     group_begin = _begins(by_pair.subject, by_pair.object, by_pair.predicate)
     first_met = np.minimum.reduceat(by_pair.time, pair_begin) if len(pair_begin) else by_pair.time
-    by_object = rows.by("predicate", "object", "time")
     object_begin = _begins(by_object.predicate, by_object.object)
     lists = np.append(object_begin, len(by_object.time))
-    by_predicate = rows.by("predicate", "time")
-    by_step = rows.by("time", "object", "subject")
     active_begin = _begins(by_step.time, by_step.object)
     active = np.append(active_begin, len(by_step.time))
     sole = by_step.subject[active_begin]
-    by_entity = rows.by("object", "time")
     return EventLists(
         predicates=predicates,
         steps=steps,
@@ -129,13 +164,14 @@ def event_lists(facts: Facts, entities: int, predicates: int, steps: int) -> Eve
     )
 
 
-def _rows(facts: Facts) -> _Rows:
-    """Return one row for each known end of each fact, with the other end as its twin (itself if there is none)."""
+def _rows(facts: Facts) -> tuple[_Rows, Offsets]:
+    """Return a row for each known end of each fact with the other end as its twin (itself if none), and its fact."""
     first, second = facts.known_ends()
     two = np.flatnonzero(first != second)
     columns = [(ids, ids) for ids in (facts.subject, facts.predicate, facts.object)]
     columns += [(first, second), (second, first)]
-    return _Rows(*(np.concatenate([one, other[two]]).astype(np.int32) for one, other in columns))
+    rows = _Rows(*(np.concatenate([one, other[two]]).astype(np.int32) for one, other in columns))
+    return rows, np.append(np.arange(len(facts)), two)
 
 
 def _begins(*columns: Ints) -> Offsets:

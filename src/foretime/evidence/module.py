@@ -48,6 +48,12 @@ class EvidenceComponent(Model):
         self.index = index
         self.weights = nn.Parameter(torch.zeros(index.weights))
 
+    def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> EvidenceComponent:
+        """Return the same evidence over other events, with the same weights unless others are given."""
+        other = EvidenceComponent(index)
+        other.weights = self.weights if weights is None else nn.Parameter(weights)
+        return other.train(self.training)
+
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `evidence`."""
         queries = self._plain(queries)
@@ -102,6 +108,12 @@ class WithEvidence(Model):
         nn.Module.__init__(self)
         self.base = base
         self.evidence = EvidenceComponent(index)
+
+    def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> WithEvidence:
+        """Return the same model with its evidence over other events, as `EvidenceComponent.on` has it."""
+        other = WithEvidence(self.base, index)
+        other.evidence = self.evidence.on(index, weights)
+        return other.train(self.training)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms of the model, and `evidence`."""

@@ -61,6 +61,10 @@ class Predictor:
         graph = graph or folder.graph()
         return cls(load_scorer(folder, folder.config(), graph), graph, _temperatures(folder))
 
+    def on(self, scorer: Scorer, graph: Graph) -> Predictor:
+        """Return a predictor with the same calibration by another scorer, on a graph with the same names."""
+        return Predictor(scorer, graph, self.temperatures)
+
     @cached_property
     def explainer(self) -> Explainer:
         """The explainer of these answers."""

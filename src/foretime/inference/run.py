@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -13,11 +13,15 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table
+from foretime.evaluation.explanations import ExplanationMeasures
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
+from foretime.inference.changes import Addition, Removal
 from foretime.inference.explanation.explanation import Explanation
+from foretime.inference.measuring import ExplanationMeter, measure_explanations, planted_file
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import answer_file
+from foretime.inference.what_if import EvidenceSource, WhatIf
 from foretime.rules.mining import mine_rules
 from foretime.rules.table import Rules
 from foretime.runs.evaluation import evaluate_split
@@ -217,6 +221,23 @@ class Run:
             competitor=competitor, slot=slot, already_known=already_known, top=top,
         )  # fmt: skip
 
+    def what_if(
+        self, *, without: Sequence[Removal] = (), with_: Sequence[Addition] = (), past_only: bool = False
+    ) -> WhatIf:
+        """Return the run as if some events had not happened, or others had; the run itself stays as it is.
+
+        `without` has events, rules and predicates: an event as `(subject, predicate, object, time)`, as one of an
+        explanation, or as text, a rule as `foretime rules show` prints it, a predicate by its name. `with_` has events
+        among known names. With `past_only`, only events before the time asked about are evidence.
+
+        Raises `QuestionError` for unknown names, for an event that is not there, and if the run looks up no events.
+        """
+        return WhatIf(self._evidence_source, without, with_, past_only)
+
+    @cached_property
+    def _evidence_source(self) -> EvidenceSource:
+        return EvidenceSource(self.predictor, self.config.evidence.splits)
+
     def evaluate(self, split: str = "test", *, filter: FilterName | None = None) -> Evaluation:
         """Return the evaluation of the best weights on a split, under the run's own filter or the given one.
 
@@ -227,6 +248,27 @@ class Run:
         self.facts(split)
         chosen, predictor = filter or self.config.training.filter, self.predictor
         return evaluate_split(predictor.scorer, self.graph, split, chosen, predictor.temperatures)
+
+    def measure_explanations(
+        self,
+        *,
+        questions: int = 200,
+        seed: int = 0,
+        planted: Path | str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> ExplanationMeasures:
+        """Return how good the explanations of answers to test are, measured on `questions` that the seed draws.
+
+        `planted` is the file of a generated world that says which events made each planted one; by default the one
+        beside the data of the run, and without one truth is not measured. `progress` hears how many are done of how
+        many. Raises `QuestionError` if the run looks up no events, and `DataError` if the graph has no test facts.
+        """
+        facts, source, config = self.facts("test"), self._evidence_source, self.config
+        meter = ExplanationMeter(self.predictor, source.filter, config.training.filter, seed)
+        path = planted_file(config.data.path) if planted is None else Path(planted)
+        true = {} if path is None else meter.read_planted(path)
+        settings = {"run": self.path.name, "graph": self.graph.name, "questions": questions, "seed": seed}
+        return measure_explanations(meter, facts, true, settings, progress)
 
     def __repr__(self) -> str:
         try:

@@ -77,10 +77,11 @@ class RerankedModel:
         Those of a single question are kept until the next: its answers are explained one after the other.
         """
         key = tuple(column.tobytes() for column in questions.columns()) if len(questions) == 1 else None
-        if key is not None and key in self._kept:
-            return self._kept[key]
-        found = self._shortlist_of(questions)
-        if key is not None:
+        if key is None:
+            return self._shortlist_of(questions)
+        found = self._kept.get(key)
+        if found is None:
+            found = self._shortlist_of(questions)
             self._kept.clear()
             self._kept[key] = found
         return found

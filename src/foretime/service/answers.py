@@ -15,9 +15,10 @@ from pydantic_core import to_json
 from foretime.errors import ForetimeError
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import Question
+from foretime.inference.what_if import AnswerChange
 from foretime.service.context import Backend, TheBackend, TheRun
 from foretime.service.lanes import GATHERED_AT_MOST
-from foretime.service.models import AlreadyKnown, ErrorDetail, GivenSlots, ResponseBody, Split
+from foretime.service.models import AlreadyKnown, ErrorDetail, GivenSlots, ResponseBody, Split, response_of
 from foretime.service.problems import ERRORS, Problem, overloaded, too_slow, unanswerable
 from foretime.service.questions import (
     BatchIn,
@@ -52,14 +53,19 @@ class AnswerOut(ResponseBody):
     terms: dict[str, float] = Field(description="They add up to the score.")
 
 
+AnswerChangeOut: Any = response_of(AnswerChange)
+
+
 class CompleteOut(ResponseBody):
-    """The answers to a question, best first."""
+    """The answers to a question, best first; with other evidence, also what has changed."""
 
     run: str
     question: GivenSlots
     slot: Slot
     answers: list[AnswerOut]
     note: str | None
+    changes: list[AnswerChangeOut] | None = Field(default=None, description="Ranks and probabilities before and now.")
+    evidence: list[str] | None = Field(default=None, description="What was changed in the evidence, in words.")
 
 
 class BatchOutcome(ResponseBody):
@@ -101,6 +107,8 @@ class CompareOut(ResponseBody):
 async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one."""
     slot = await checked(backend, run, asked, check_question)
+    if asked.evidence:
+        return await backend.models.do("what_if", partial(_complete_changed, run, asked), backend.settings.deadline)
     work = partial(ask_together, run, already_known=asked.already_known)
     key, wanted = ("complete", id(run), slot, asked.already_known), (asked.question, asked.top)
     found = await backend.models.ask("complete", key, wanted, work, backend.settings.deadline, together(run, slot))
@@ -108,6 +116,21 @@ async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn
         raise found
     return CompleteOut(
         run=run.name, question=asked.question.to_dict(), slot=slot, answers=found, note=note_of(run, slot)
+    )
+
+
+def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
+    """Return the answers with other evidence, and what has changed."""
+    what_if = run.what_if(**asked.evidence)
+    found = what_if.changes(asked.question, top=asked.top, already_known=asked.already_known)
+    return CompleteOut(
+        run=run.name,
+        question=asked.question.to_dict(),
+        slot=found.answers.target,
+        answers=[AnswerOut(**one.to_dict()) for one in found.answers],
+        note=note_of(run, found.answers.target),
+        changes=[AnswerChangeOut(**one._asdict()) for one in found.changes],
+        evidence=list(found.evidence),
     )
 
 

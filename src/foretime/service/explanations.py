@@ -10,10 +10,11 @@ from pydantic import Field
 
 from foretime.evaluation.slots import Slot
 from foretime.inference.explanation import comparison, details, events, reasons
+from foretime.service.answers import AnswerChangeOut
 from foretime.service.context import TheBackend, TheRun
 from foretime.service.models import AlreadyKnown, GivenSlots, Name, ResponseBody, Split, response_of
 from foretime.service.problems import ERRORS
-from foretime.service.questions import QuestionIn, check_names, checked
+from foretime.service.questions import EvidenceIn, QuestionIn, check_names, checked
 from foretime.service.served import ServedRun
 from foretime.service.settings import API, MOST_REASONS
 
@@ -21,7 +22,7 @@ TopicName = Literal["between", "others", "activity", "neighbours", "names", "tim
 router = APIRouter(prefix=f"{API}/runs/{{run}}", responses=ERRORS, tags=["answers"])
 
 
-class ExplainIn(QuestionIn):
+class ExplainIn(EvidenceIn, QuestionIn):
     """A fact, or a question whose best answer is explained."""
 
     competitor: Name = Field(default=None, description="Another answer: why not that one?")
@@ -120,6 +121,8 @@ class ExplanationOut(ResponseBody):
     full: FullDetailsOut | None = Field(default=None, description="Every feature and the base score; if asked for.")
     competitor: ExplanationOut | None = None
     differences: DifferencesOut | None = None
+    change: AnswerChangeOut | None = Field(default=None, description="The answer before the evidence was changed.")
+    evidence: list[str] | None = Field(default=None, description="What was changed in the evidence, in words.")
 
 
 @router.get("/explain", response_model_exclude_unset=True)
@@ -136,9 +139,13 @@ async def explain_posted(run: TheRun, backend: TheBackend, asked: ExplainIn) -> 
 
 
 def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
-    wanted = dict(asked)
+    wanted = {name: value for name, value in dict(asked).items() if name not in EvidenceIn.model_fields}
     full = wanted.pop("full")
-    return ExplanationOut.model_validate(run.explain(**wanted).to_dict(full=full))
+    if not asked.evidence:
+        return ExplanationOut.model_validate(run.explain(**wanted).to_dict(full=full))
+    what_if = run.what_if(**asked.evidence)
+    explanation = what_if.explain(**wanted)
+    return ExplanationOut.model_validate(explanation.to_dict(full=full) | what_if.compare(explanation).to_dict())
 
 
 def check_explained(run: ServedRun, asked: ExplainIn) -> None:

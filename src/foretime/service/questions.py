@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -15,8 +15,9 @@ from foretime.service.models import SLOT_NAMES, AlreadyKnown, Name, RequestBody,
 from foretime.service.names import NameIndex
 from foretime.service.problems import Problem, unanswerable
 from foretime.service.served import ServedRun
-from foretime.service.settings import MOST_ANSWERS, MOST_QUESTIONS, SUGGESTIONS_IN_BATCH
+from foretime.service.settings import CHANGE_LENGTH, MOST_ANSWERS, MOST_CHANGES, MOST_QUESTIONS, SUGGESTIONS_IN_BATCH
 
+Changed = Annotated[str, Field(max_length=CHANGE_LENGTH)]
 Result = TypeVar("Result")
 QuestionType = TypeVar("QuestionType", bound="QuestionIn")
 
@@ -37,7 +38,25 @@ class QuestionIn(RequestBody):
         return Question(**{name: getattr(self, name) for name in SLOT_NAMES})
 
 
-class CompleteIn(QuestionIn):
+class EvidenceIn(RequestBody):
+    """What if: events, rules and predicates that are left out for one question, and events that are added."""
+
+    without: list[Changed] = Field(
+        default=[], max_length=MOST_CHANGES, description="Events, rules or predicates that are not there."
+    )
+    with_: list[Changed] = Field(
+        default=[], alias="with", max_length=MOST_CHANGES, description="Events that did not happen, as if they had."
+    )
+    past_only: bool = Field(default=False, description="Whether only events before the time asked about are evidence.")
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """What is changed, as `Run.what_if` takes it; empty if nothing is."""
+        given = {"without": self.without, "with_": self.with_, "past_only": self.past_only}
+        return given if any(given.values()) else {}
+
+
+class CompleteIn(EvidenceIn, QuestionIn):
     """A question and the number of answers wanted."""
 
     top: int = Field(default=10, ge=1, le=MOST_ANSWERS, description="How many answers.")

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 API = "/api/v1"
 NAME_LENGTH = 500
 TIME_LENGTH = 64
+CHANGE_LENGTH = 2_000
+MOST_CHANGES = 20
+"""Events, rules and predicates that one question may leave out, and events that it may add."""
 MOST_ANSWERS = 100
 MOST_REASONS = 50
 MOST_QUESTIONS = 100

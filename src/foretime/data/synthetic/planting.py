@@ -28,20 +28,33 @@ class RuleTrials(NamedTuple):
     """The last such day."""
     cluster: Ids
     """Groundings of a pair whose windows overlap share a number: one head could fulfil several of them."""
+    body: tuple[Pairs, ...]
+    """The event of each body atom."""
+
+
+class PlantedEvents(NamedTuple):
+    """What made the planted events of a rule: row k of `head` was added because of row k of every pair of `body`.
+
+    An event that two groundings have planted stands in two rows.
+    """
+
+    rule: PlantedRule
+    head: Pairs
+    body: tuple[Pairs, ...]
 
 
 def plant(
     rule: PlantedRule, events: dict[str, Pairs], noise: Pairs, scale: Scale, rng: np.random.Generator
-) -> tuple[PlantedRule, Pairs]:
-    """Return the rule with its counts, and the events of its head: the planted ones and the noise.
+) -> tuple[PlantedEvents, Pairs]:
+    """Return the rule with its counts and what made its events, and the events of its head: planted ones and noise.
 
     Clusters of groundings are taken in random order until the rule's probability is used up; each grounding of these
     gets a head at a random day of its window. So the confidence is what was planted to within one cluster. Noise that
     falls into a window is left out, so that a grounding without a planted head stays without one.
     """
     trials = find_trials(rule, events, scale)
-    counted = np.unique(trials.cluster * scale.days + trials.start) // scale.days
-    size = np.bincount(counted)  # (clusters,)
+    distinct = np.unique(trials.cluster * scale.days + trials.start) // scale.days
+    size = np.bincount(distinct)  # (clusters,)
     order = rng.permutation(len(size))
     fulfilled = np.zeros(len(size), dtype=bool)
     fulfilled[order] = np.cumsum(size[order]) <= rule.probability * size.sum()
@@ -50,7 +63,9 @@ def plant(
     planted = trials.pair[hit] * scale.days + day
     stray = scale.key(noise)
     heads = np.union1d(planted, stray[~_in_window(stray, trials, scale)])
-    return replace(rule, bodies=int(size.sum()), support=int(size[fulfilled].sum())), scale.pairs(heads)
+    counted = replace(rule, bodies=int(size.sum()), support=int(size[fulfilled].sum()))
+    made = PlantedEvents(counted, scale.pairs(planted), tuple(pairs.take(hit) for pairs in trials.body))
+    return made, scale.pairs(heads)
 
 
 def find_trials(rule: PlantedRule, events: dict[str, Pairs], scale: Scale) -> RuleTrials:
@@ -70,7 +85,12 @@ def find_trials(rule: PlantedRule, events: dict[str, Pairs], scale: Scale) -> Ru
     order = np.lexsort((bound["t"], low, pair))
     pair, low, high = pair[order], low[order], high[order]
     begins = (np.diff(pair, prepend=-1) != 0) | (low > np.append(-1, high[:-1]))
-    return RuleTrials(pair, bound["t"][order], low, high, np.cumsum(begins) - 1)
+    times = (bound["t"], bound["last"])[-len(rule.body) :]  # of two atoms the second is the last
+    body = tuple(
+        Pairs(bound[atom.subject], bound[atom.object], time).take(order)
+        for atom, time in zip(rule.body, times, strict=True)
+    )
+    return RuleTrials(pair, bound["t"][order], low, high, np.cumsum(begins) - 1, body)
 
 
 def _bind(atom: PlantedAtom, events: Pairs) -> Bindings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from foretime.data.facts import Ids
 from foretime.data.synthetic.events import Pairs, Scale, draw_events, fill_up, hold_summits, space_out
-from foretime.data.synthetic.planting import plant
+from foretime.data.synthetic.planting import PlantedEvents, plant
 from foretime.data.synthetic.schema import PREDICATES, RULES, Origin, PlantedRule, PredicateRow
 from foretime.data.synthetic.society import ERA_DAYS, Society, found_society
 from foretime.errors import DataError
@@ -25,6 +26,8 @@ FEWEST_DAYS, MOST_DAYS = 60, 4_000
 SHARES = {"valid": 0.1, "test": 0.1}
 ROWS = 100_000
 """Rows that are turned into text at a time, so that a large world never stands in memory as text."""
+PLANTED_FILE = "planted_events.jsonl"
+"""Which events made each planted one."""
 SUMMITS = 0.004
 """Summits for each event of the world."""
 
@@ -34,7 +37,8 @@ class World:
     """A generated world: who there is, what happened on which day, and the rules that were planted in it.
 
     `subject`, `predicate`, `object` and `day` are aligned columns of ids and of days from `first_day`, (events,). No
-    event is there twice. `signatures` gives for each predicate the types of its subjects and of its objects.
+    event is there twice. `signatures` gives for each predicate the types of its subjects and of its objects. `planted`
+    has for each rule the events that were planted, and those that made them.
     """
 
     entities: tuple[str, ...]
@@ -45,7 +49,7 @@ class World:
     predicate: Ids
     object: Ids
     day: Ids
-    rules: tuple[PlantedRule, ...]
+    planted: tuple[PlantedEvents, ...]
     days: int
     seed: int
     first_day: date = FIRST_DAY
@@ -55,6 +59,11 @@ class World:
 
     def __repr__(self) -> str:
         return f"World of {len(self):,} events, {len(self.entities):,} entities, {self.days:,} days, seed {self.seed}"
+
+    @property
+    def rules(self) -> tuple[PlantedRule, ...]:
+        """The rules that were planted, with their counts."""
+        return tuple(planted.rule for planted in self.planted)
 
     def split(self) -> dict[str, Ids]:
         """Return the rows that belong to train, valid and test; every row belongs to one of them."""
@@ -69,7 +78,8 @@ class World:
         """Write the world into a folder, which is returned; raise `DataError` if that cannot be done.
 
         `train.tsv`, `valid.tsv` and `test.tsv` share the events 80/10/10 at random by the world's seed; `rules.json`
-        and `rules.txt` are the planted rules, and `types.tsv` is the type of each entity.
+        and `rules.txt` are the planted rules, `planted_events.jsonl` says which events made each planted one, and
+        `types.tsv` is the type of each entity.
         """
         folder = Path(folder)
         rules = [{"text": str(rule)} | asdict(rule) for rule in self.rules]
@@ -81,6 +91,7 @@ class World:
             folder.mkdir(parents=True, exist_ok=True)
             for name, rows in self.split().items():
                 self._write_events(rows, folder / f"{name}.tsv")
+            self._write_planted(folder / PLANTED_FILE)
             for name, text in {
                 "types.tsv": "".join(f"{entity}\t{kind}\n" for entity, kind in types),
                 "rules.txt": "".join(f"{rule}\n" for rule in self.rules),
@@ -92,8 +103,7 @@ class World:
         return folder
 
     def _write_events(self, rows: Ids, path: Path) -> None:
-        entities, predicates = self.entities, self.predicates
-        days = [(self.first_day + timedelta(days=day)).isoformat() for day in range(self.days)]
+        entities, predicates, days = self.entities, self.predicates, self._dates()
         columns = (self.subject, self.predicate, self.object, self.day)
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for begin in range(0, len(rows), ROWS):
@@ -102,6 +112,24 @@ class World:
                     f"{entities[s]}\t{predicates[p]}\t{entities[o]}\t{days[t]}\n"
                     for s, p, o, t in zip(*(column[part].tolist() for column in columns), strict=True)
                 )
+
+    def _write_planted(self, path: Path) -> None:
+        """Write a line for each event that a grounding planted: the event, the rule, and the events that made it."""
+        entities, days = self.entities, self._dates()
+
+        def events(predicate: str, pairs: Pairs) -> Iterator[list[str]]:
+            for s, o, t in zip(*(column.tolist() for column in pairs), strict=True):
+                yield [entities[s], predicate, entities[o], days[t]]
+
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for rule, head, body in self.planted:
+                atoms = zip((rule.head, *rule.body), (head, *body), strict=True)
+                for event, *made_by in zip(*(events(atom.predicate, pairs) for atom, pairs in atoms), strict=True):
+                    line = {"event": event, "rule": str(rule), "made_by": made_by}
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def _dates(self) -> list[str]:
+        return [(self.first_day + timedelta(days=day)).isoformat() for day in range(self.days)]
 
 
 def generate_world(events: int = USUAL_EVENTS, seed: int = 0, *, days: int | None = None) -> World:
@@ -117,7 +145,7 @@ def generate_world(events: int = USUAL_EVENTS, seed: int = 0, *, days: int | Non
     rng = np.random.default_rng(seed)
     society = found_society(_state_count(events), days // ERA_DAYS + 1, rng)
     scale = Scale(len(society.names), days)
-    drawn, rules = _plant_rules(events, society, scale, rng)
+    drawn, planted = _plant_rules(events, society, scale, rng)
     rest = events - sum(len(pairs.day) for pairs in drawn.values())
     drawn |= fill_up(_rows("filler"), rest, society, scale, rng)
     parts = [drawn[row.name] for row in PREDICATES]
@@ -127,7 +155,7 @@ def generate_world(events: int = USUAL_EVENTS, seed: int = 0, *, days: int | Non
     names = tuple(row.name for row in PREDICATES)
     signatures = tuple((frozenset(row.subjects), frozenset(row.objects)) for row in PREDICATES)
     columns = subject, predicate[order], object_, day
-    return World(society.names, society.types, names, signatures, *columns, rules, days, seed)
+    return World(society.names, society.types, names, signatures, *columns, planted, days, seed)
 
 
 def _check(events: int, seed: int, days: int | None) -> int:
@@ -154,17 +182,17 @@ def _rows(origin: Origin) -> list[PredicateRow]:
 
 def _plant_rules(
     events: int, society: Society, scale: Scale, rng: np.random.Generator
-) -> tuple[dict[str, Pairs], tuple[PlantedRule, ...]]:
-    """Return the events of the bodies and heads of all rules, and the rules with their counts."""
+) -> tuple[dict[str, Pairs], tuple[PlantedEvents, ...]]:
+    """Return the events of the bodies and heads of all rules, and what made the planted ones."""
     happened = hold_summits(round(SUMMITS * events), society, scale, rng)
     for row in _rows("background"):
         drawn = draw_events(row, round(row.share * events), society, scale, rng)
         happened[row.name] = space_out(drawn, WINDOW, scale)
     heads = {row.name: row for row in _rows("head")}
-    rules = []
+    planted = []
     for rule in RULES:
         row = heads[rule.head.predicate]
         noise = draw_events(row, round(row.share * events), society, scale, rng)
-        counted, happened[row.name] = plant(rule, happened, noise, scale, rng)
-        rules.append(counted)
-    return happened, tuple(rules)
+        made, happened[row.name] = plant(rule, happened, noise, scale, rng)
+        planted.append(made)
+    return happened, tuple(planted)

@@ -62,7 +62,6 @@ def _opening(rank: int, probability: float | None, already_known: str | None) ->
 
 def _sentence(opening: str, for_it: Sequence[ShownReason], against: Sequence[ShownReason]) -> str:
     supports, opposes = _clauses(for_it), _clauses(against)
-    weak = f"; weak because {opposes}." if opposes else "."
     if opening == "Unlikely" and opposes:
         return f"Unlikely because {opposes}" + (f"; in its favour, {supports}." if supports else ".")
     if opening == "Unlikely":

@@ -44,20 +44,44 @@ def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords
     found: list[list[int]] = []
     for entity in range(len(entities)):
         found.append([words.setdefault(word, len(words)) for word in words_of(entities.name(entity))])
-    size = np.array([len(row) for row in found], dtype=np.int64)
-    of = np.append(0, np.cumsum(size))
-    word = np.array([w for row in found for w in row], dtype=np.int64)
+    of = np.append(0, np.cumsum(np.array([len(row) for row in found], dtype=np.int64)))
+    word = np.array([w for row in found for w in row], dtype=np.int32)
     entities_with = np.bincount(word, minlength=len(words))
-    events = facts.with_inverses(predicates).events()
-    row = np.repeat(np.arange(len(events.object)), size[events.object])
-    place = np.arange(len(row)) - np.repeat(np.cumsum(size[events.object]) - size[events.object], size[events.object])
-    key = events.predicate[row] * max(len(words), 1) + word[of[events.object[row]] + place]
-    keys, count = np.unique(key, return_counts=True)
-    return NameWords(
-        of=of,
-        word=word.astype(np.int32),
-        rarity=np.log(len(entities) / np.maximum(entities_with, 1)).astype(np.float32),
-        by_predicate=offsets_of(keys // max(len(words), 1), 2 * predicates),
-        by_predicate_word=(keys % max(len(words), 1)).astype(np.int32),
+    rarity = np.log(len(entities) / np.maximum(entities_with, 1)).astype(np.float32)
+    empty = np.empty(0, dtype=np.int32)
+    names = NameWords(of, word, rarity, np.zeros(2 * predicates + 1, dtype=np.int64), empty, empty)
+    return _with_counts(names, *_count_words(names, facts, predicates))
+
+
+def without_facts(names: NameWords, facts: Facts) -> NameWords:
+    """Return the words of names without some of the facts that they were counted in."""
+    predicates = len(names.by_predicate) // 2
+    all_keys = np.repeat(np.arange(2 * predicates), np.diff(names.by_predicate)) * _width(names)
+    all_keys += names.by_predicate_word
+    keys, count = _count_words(names, facts, predicates)
+    left = names.by_predicate_count.copy()
+    left[np.searchsorted(all_keys, keys)] -= count.astype(np.int32)
+    return _with_counts(names, all_keys[left > 0], left[left > 0])
+
+
+def _width(names: NameWords) -> int:
+    return max(len(names.rarity), 1)
+
+
+def _count_words(names: NameWords, facts: Facts, predicates: int) -> tuple[Offsets, Offsets]:
+    """Return each predicate and word of its objects as one number, sorted, and the events that have both."""
+    events, size = facts.with_inverses(predicates).events(), np.diff(names.of)
+    count = size[events.object]
+    row = np.repeat(np.arange(len(events.object)), count)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    word = names.word[names.of[events.object[row]] + place]
+    return np.unique(events.predicate[row] * _width(names) + word, return_counts=True)
+
+
+def _with_counts(names: NameWords, keys: Offsets, count: Ints | Offsets) -> NameWords:
+    predicate, word = np.divmod(keys, _width(names))
+    return names._replace(
+        by_predicate=offsets_of(predicate, len(names.by_predicate) - 1),
+        by_predicate_word=word.astype(np.int32),
         by_predicate_count=count.astype(np.int32),
     )

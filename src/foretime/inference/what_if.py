@@ -1,0 +1,265 @@
+"""What if: a run asked as if some events had not happened, others had, or a rule were not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foretime.data.facts import Facts, concatenate, empty_facts, inverse
+from foretime.data.graph import Graph
+from foretime.errors import QuestionError
+from foretime.evidence.families import FEATURES, RULED
+from foretime.evidence.index import EvidenceIndex
+from foretime.evidence.module import evidence_of
+from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
+from foretime.inference.changes import Addition, EventIds, Removal, event_text, nearest_facts, read_event, read_removal
+from foretime.inference.explanation.explanation import Explanation
+from foretime.inference.predictor import Predictor
+from foretime.reranker.other_evidence import EvidenceFilter, Mask, looks_up_events
+from foretime.rules.rule import RuleIds
+from foretime.tables import Table, Tabular
+
+NO_EVENTS = "this run looks up no events, so none can be left out or added; train with --evidence or with a preset"
+
+
+class AnswerChange(NamedTuple):
+    """An answer before and after the evidence was changed; one that is already known has no probability."""
+
+    name: str
+    rank_before: int
+    rank: int
+    probability_before: float | None
+    probability: float | None
+
+    @property
+    def words(self) -> str:
+        """The ranks and the probabilities before and after in one line."""
+        chances = (self.probability_before, self.probability)
+        shown = " → ".join("already known" if one is None else f"{one:.1%}" for one in chances)
+        return f"{self.name}: rank {self.rank_before} → {self.rank}, probability {shown}"
+
+
+class ComparedAnswer(NamedTuple):
+    """What other evidence makes of one answer, and what was changed in the evidence."""
+
+    change: AnswerChange
+    evidence: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"change": self.change._asdict(), "evidence": list(self.evidence)}
+
+    def __str__(self) -> str:
+        return "\n".join([*self.evidence, self.change.words])
+
+
+@dataclass(frozen=True, repr=False)
+class Changes(Tabular):
+    """What other evidence makes of the answers to a question: those that are first now, then those that were."""
+
+    answers: Answers
+    """The answers with the changed evidence."""
+    changes: tuple[AnswerChange, ...]
+    evidence: tuple[str, ...]
+    """What was changed, in words."""
+
+    def table(self) -> Table:
+        """Return one row for each answer: its rank and its probability before and after."""
+        formats = {"probability_before": ".1%", "probability": ".1%"}
+        return Table.of([one._asdict() for one in self.changes], str(self.answers.question), formats)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        changes = [one._asdict() for one in self.changes]
+        return {**self.answers.to_dict(), "changes": changes, "evidence": list(self.evidence)}
+
+
+class EvidenceSource:
+    """The facts that a run looks its evidence up in, sorted when they are first changed."""
+
+    def __init__(self, predictor: Predictor, splits: Sequence[str]) -> None:
+        if not looks_up_events(predictor.scorer):
+            raise QuestionError(NO_EVENTS)
+        self.predictor, self.splits = predictor, splits
+        self.facts = concatenate([predictor.graph.facts(split) for split in splits])
+        self._filter: EvidenceFilter | None = None
+
+    @property
+    def filter(self) -> EvidenceFilter:
+        """The facts sorted for the scorer of the run."""
+        if self._filter is None:
+            self._filter = self._sorted(self.predictor.graph)
+        return self._filter
+
+    def rows_of(self, meant: EventIds | RuleIds | int) -> Mask:
+        """Return which facts an event or a predicate has, none for a rule; an event that is not there is an error."""
+        if isinstance(meant, RuleIds):
+            return np.zeros(len(self.facts), dtype=bool)
+        if isinstance(meant, int):
+            return np.asarray(self.facts.predicate == meant)
+        found, graph = meant.matches(self.facts), self.predictor.graph
+        if not found.any():
+            near = " or ".join(event_text(self.facts, row, graph) for row in nearest_facts(meant, self.facts).tolist())
+            wanted, where = event_text(meant.fact(), 0, graph), " and ".join(self.splits)
+            raise QuestionError(f"no event {wanted} in {where}; {f'did you mean {near}?' if near else 'see its names'}")
+        return found
+
+    def changed(self, kept: Mask, added: Facts, past_only: bool | None, weights: Tensor | None) -> Predictor:
+        """Return the predictor whose evidence has only the facts that are `kept`, and those that are `added`."""
+        graph, at = self.predictor.graph, 0
+        splits: dict[str, Facts] = {}
+        for split in self.splits:
+            own = graph.facts(split)
+            splits[split] = own.take(kept[at : at + len(own)])
+            at += len(own)
+        if len(added):
+            first = "train" if "train" in self.splits else self.splits[0]
+            changed = replace(graph, **{**splits, first: concatenate([splits[first], added])})
+            scorer = self._sorted(changed).scorer(None, past_only, weights)
+        else:
+            changed = replace(graph, **splits)  # type: ignore[arg-type]
+            scorer = self.filter.scorer(None if kept.all() else kept, past_only, weights)
+        return self.predictor.on(scorer, changed)
+
+    def _sorted(self, graph: Graph) -> EvidenceFilter:
+        parts = [graph.facts(split) for split in self.splits]
+        before = self.splits.index("train") if "train" in self.splits else None
+        train_at = None if before is None else sum(map(len, parts[:before]))
+        return EvidenceFilter(self.predictor.scorer, graph, concatenate(parts), train_at)
+
+
+class WhatIf:
+    """A run with other evidence: it predicts and explains like the run, which stays as it is.
+
+    >>> asked = {"subject": "state 0", "predicate": "visits", "time": "2020-05-05"}
+    >>> what_if = ft.open_run("runs/small").what_if(past_only=True)
+    Traceback (most recent call last):
+    foretime.errors.QuestionError: this run looks up no events, so none can be left out or added; train with ...
+    """
+
+    def __init__(
+        self,
+        source: EvidenceSource,
+        without: Sequence[Removal] = (),
+        with_: Sequence[Addition] = (),
+        past_only: bool = False,
+    ) -> None:
+        self.before = source.predictor
+        graph, facts = self.before.graph, source.facts
+        removals = [(given, read_removal(given, graph)) for given in without]
+        additions = [read_event(given, graph) for given in with_]
+        kept, said = np.ones(len(facts), dtype=bool), []
+        for given, meant in removals:
+            gone = source.rows_of(meant)
+            kept &= ~gone
+            said.append(f"without {_removed_text(given, meant, gone, source)}")
+        said += [f"with {event_text(event.fact(), 0, graph)}" for event in additions]
+        self._said, self._past_only = said, past_only
+        added = concatenate([empty_facts(), *(_new(event, facts.take(kept), graph) for event in additions)])
+        weights = _without_rules(self.before, [meant for _, meant in removals if isinstance(meant, RuleIds)])
+        self._facts = concatenate([facts.take(kept), added])
+        self.predictor = source.changed(kept, added, True if past_only else None, weights)
+
+    def evidence(self, question: Question) -> tuple[str, ...]:
+        """Return what was changed, in words; with the past alone, also how many events a question has left."""
+        if not self._past_only:
+            return tuple(self._said)
+        time = next((time for time in (question.time, question.start, question.end) if time is not None), None)
+        if time is None:
+            return (*self._said, "only events before each time")
+        facts, step = self._facts, self.predictor.step(time)
+        left = int((np.minimum(*facts.known_ends()) < step).sum())
+        return (*self._said, f"only events before {time}: {left:,} of {len(facts):,}")
+
+    def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Time | None) -> Answers:
+        """Return the best answers to a question; the parameters are those of `Run.predict`."""
+        return self.predictor.predict(top=top, already_known=already_known, **slots)
+
+    def explain(self, **question: Any) -> Explanation:
+        """Return why a fact has its score now; the parameters are those of `Run.explain`."""
+        return self.predictor.explainer.explain(**question)
+
+    def changes(self, question: Question, *, top: int = 10, already_known: AlreadyKnown = "mark") -> Changes:
+        """Return the new ranking of the answers to a question, and what has changed."""
+        before, after = (one.predict_many([question], top, already_known)[0] for one in (self.before, self.predictor))
+        names = dict.fromkeys(answer.name for answer in (*after, *before))
+        changes = tuple(
+            _change(name, _placed(self.before, before, name), _placed(self.predictor, after, name)) for name in names
+        )
+        return Changes(after, changes, self.evidence(question))
+
+    def compare(self, explanation: Explanation) -> ComparedAnswer:
+        """Return how the answer of one of its explanations stood before, and how it stands now."""
+        asked = Question(**explanation.question)
+        found = self.before.place(replace(asked, **{explanation.slot: None}), explanation.answer)
+        rank, probability = explanation.rank, explanation.probability
+        change = AnswerChange(found.name, found.rank, rank, found.probability, probability)
+        return ComparedAnswer(change, self.evidence(asked))
+
+
+def _change(name: str, before: Answer, after: Answer) -> AnswerChange:
+    return AnswerChange(name, before.rank, after.rank, before.probability, after.probability)
+
+
+def _placed(predictor: Predictor, answers: Answers, name: str) -> Answer:
+    found = next((answer for answer in answers if answer.name == name), None)
+    return predictor.place(answers.question, name) if found is None else found
+
+
+def _removed_text(given: Removal, meant: EventIds | RuleIds | int, gone: Mask, source: EvidenceSource) -> str:
+    if isinstance(meant, RuleIds):
+        return f"the rule {given}"
+    if isinstance(meant, int):
+        return f"the {int(gone.sum()):,} events of {given}"
+    return " and ".join(event_text(source.facts, int(row), source.predictor.graph) for row in np.flatnonzero(gone))
+
+
+def _new(event: EventIds, facts: Facts, graph: Graph) -> Facts:
+    """Return an event as a fact; raise `QuestionError` if it is there already."""
+    if event._replace(whole=True).matches(facts).any():
+        raise QuestionError(f"{event_text(event.fact(), 0, graph)} has happened already; add an event that has not")
+    return event.fact()
+
+
+def _without_rules(predictor: Predictor, rules: Sequence[RuleIds]) -> Tensor | None:
+    """Return the weights of the evidence with those of some rules at 0."""
+    if not rules:
+        return None
+    evidence = evidence_of(predictor.model)
+    if evidence is None:
+        raise QuestionError("this run has no evidence, so it has learned no weights of rules")
+    weights = evidence.weights.detach().clone()
+    for rule in rules:
+        places = rule_weights(evidence.index, rule)
+        if not places:
+            name = ", ".join(predictor.graph.predicates.names[q % evidence.index.events.predicates] for q in rule.body)
+            raise QuestionError(
+                f"the evidence of this run has no weights for this rule from {name}: it weighs single events between "
+                "the two, and mined paths of two; foretime explain prints the rules of an answer"
+            )
+        weights[torch.tensor(places)] = 0.0
+    return weights
+
+
+def rule_weights(index: EvidenceIndex, rule: RuleIds) -> list[int]:
+    """Return where the weights of a rule lie, in both directions: none if the evidence does not have it."""
+    predicates, vocabulary = index.events.predicates, index.rules
+    every = 2 * predicates
+    mirror = tuple(inverse(q, predicates) for q in reversed(rule.body))
+    found: list[int] = []
+    for head, body in ((rule.head, rule.body), (inverse(rule.head, predicates), mirror)):
+        pair = len(body) == 1
+        first, key = (vocabulary.pair, body[0]) if pair else (vocabulary.path, body[0] * every + body[-1])
+        bodies = vocabulary.pair_body if pair else vocabulary.path_body
+        if len(body) == 2 and rule.shape == "pair":
+            continue
+        for place in np.flatnonzero(bodies[first[head] : first[head + 1]] == key) + first[head]:
+            base, size = FEATURES * (1 + every), RULED if pair else 1
+            begin = base + (0 if pair else RULED * len(vocabulary.pair_body)) + size * int(place)
+            found += range(begin, begin + size)
+    return found
