@@ -55,6 +55,8 @@ def predict(  # noqa: PLR0913, each is a flag
         print_json(rows)
         return
     show(answers.table(terms))
+    if answers.other_probability >= 0.0005:  # less is shown as 0.0 %
+        say(f"other answers {answers.other_probability:.1%}")
     for answer, found in zip(answers, reasons, strict=False):
         say(f"{answer.rank} {answer.name}")
         for reason in found:

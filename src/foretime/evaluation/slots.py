@@ -6,7 +6,6 @@ the timeline, and `SlotIndex` finds which of them are already known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -14,9 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.data.facts import Facts, concatenate, inverse
+from foretime.data.facts import Facts, inverse
 from foretime.data.graph import Graph
-from foretime.evaluation.calibration import ScoredCandidates
 from foretime.evaluation.filters import AnswerIndex, AnswerPairs, FilterName
 from foretime.evaluation.ranks import ScoreFunction, batches, model_scorer
 from foretime.models.base import Model, ScoreTerm
@@ -74,7 +72,7 @@ class SlotIndex:
         self._entities = len(graph.entities)
         # where all facts have one time, both filters find the same answers, and `exact` finds them faster
         filter_name: FilterName = "valid-at" if graph.has_intervals else "exact"
-        self._index = AnswerIndex(self._slot_as_object(_timed(facts) if slot == "time" else facts), filter_name)
+        self._index = AnswerIndex(self._slot_as_object(at_one_time(facts) if slot == "time" else facts), filter_name)
 
     def find(self, facts: Facts) -> AnswerPairs:
         """Return pairs of a fact's row and a candidate for its open slot that is already known."""
@@ -93,25 +91,7 @@ class SlotIndex:
         return Facts(facts.subject, pair, facts.start, anytime, anytime)
 
 
-@torch.inference_mode()
-def candidates(
-    model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: ScoreFunction | None = None, batch_size: int = 256
-) -> Iterator[ScoredCandidates]:
-    """Yield the scores of all candidates for each fact's open slot; other answers in train or valid score −∞.
-
-    These are the answers that are filtered out for a user too.
-    """
-    index = SlotIndex(graph, slot, concatenate([graph.train, graph.valid]))
-    for _, batch in batches(_timed(facts) if slot == "time" else facts, batch_size):
-        scores = score_slots(model, graph, slot, batch, scorer)
-        answer = batch.start if slot == "time" else getattr(batch, slot)
-        row, column = index.find(batch)
-        other = column != answer[row]
-        scores[torch.from_numpy(row[other]), torch.from_numpy(column[other])] = -torch.inf
-        yield ScoredCandidates(scores, torch.from_numpy(answer))
-
-
-def _timed(facts: Facts) -> Facts:
+def at_one_time(facts: Facts) -> Facts:
     """Return the events of the facts as facts at one time."""
     events = facts.events()
     return Facts(events.subject, events.predicate, events.object, events.time, events.time)

@@ -6,7 +6,7 @@ import asyncio
 import time
 from functools import partial
 from itertools import accumulate
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -53,6 +53,13 @@ class AnswerOut(ResponseBody):
     bars: dict[str, float] = Field(description="The terms as lengths from -1 to 1, comparable between answers.")
 
 
+class Listed(NamedTuple):
+    """The answers that are shown, and the probability of all others."""
+
+    answers: list[AnswerOut]
+    other_probability: float
+
+
 class CompleteOut(ResponseBody):
     """The answers to a question, best first."""
 
@@ -60,6 +67,7 @@ class CompleteOut(ResponseBody):
     question: GivenSlots
     slot: Slot
     answers: list[AnswerOut]
+    other_probability: float = Field(description="That the true answer is one that is not listed.")
     note: str | None
 
 
@@ -69,6 +77,7 @@ class BatchOutcome(ResponseBody):
     question: GivenSlots
     slot: Slot | None
     answers: list[AnswerOut]
+    other_probability: float = Field(description="That the true answer is one that is not listed.")
     error: ErrorDetail | None
 
 
@@ -108,7 +117,7 @@ async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn
     if isinstance(found, Exception):
         raise found
     return CompleteOut(
-        run=run.name, question=asked.question.to_dict(), slot=slot, answers=found, note=note_of(run, slot)
+        run=run.name, question=asked.question.to_dict(), slot=slot, **found._asdict(), note=note_of(run, slot)
     )
 
 
@@ -214,7 +223,7 @@ def with_bars(answers: Answers) -> list[AnswerOut]:
 
 def ask_together(
     run: ServedRun, wanted: list[tuple[Question, int]], already_known: AlreadyKnown
-) -> list[list[AnswerOut] | Exception]:
+) -> list[Listed | Exception]:
     """Return the answers to each question, or the error of one that cannot be answered."""
     try:
         questions, most = [question for question, _ in wanted], max(top for _, top in wanted)
@@ -222,7 +231,8 @@ def ask_together(
     except Exception as error:  # one bad question must not fail those beside it
         return [error] if len(wanted) == 1 else [ask_together(run, [one], already_known)[0] for one in wanted]
     # the first answers are the same however many are asked for
-    return [with_bars(answers[:top]) for (_, top), answers in zip(wanted, found, strict=True)]
+    shown = [answers[:top] for (_, top), answers in zip(wanted, found, strict=True)]
+    return [Listed(with_bars(answers), answers.other_probability) for answers in shown]
 
 
 def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], until: float) -> dict[int, bytes]:
@@ -239,12 +249,14 @@ def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], unt
     return outcomes
 
 
-def _outcome(question: QuestionIn, slot: Slot | None, found: list[AnswerOut] | Exception) -> bytes:
-    shown: dict[str, Any] = {"answers": found, "error": None}
+def _outcome(question: QuestionIn, slot: Slot | None, found: Listed | Exception) -> bytes:
+    shown: dict[str, Any] = {"answers": [], "other_probability": 0.0}
     if isinstance(found, ForetimeError):
         found = unanswerable(found)
     if isinstance(found, Problem):
-        shown = {"answers": [], "error": found.detail}
+        shown["error"] = found.detail
     elif isinstance(found, Exception):
         raise found
+    else:
+        shown = {**found._asdict(), "error": None}
     return BatchOutcome(question=question.question.to_dict(), slot=slot, **shown).model_dump_json().encode()
