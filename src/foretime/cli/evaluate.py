@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import foretime as ft
 from foretime.cli.options import AsJson, Filter, RunPath, SplitName
-from foretime.cli.output import print_json, say, show
+from foretime.cli.output import note, print_json, say, show
 
 
 def evaluate(
@@ -16,10 +17,16 @@ def evaluate(
     split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = "test",
     filter_name: Filter = None,
     predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
+    plot: Annotated[Path | None, typer.Option(help="Where a reliability plot goes (.svg, .png).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank the facts of a split with the best weights of a run."""
+    if plot is not None:
+        ft.Evaluation.check_plot_file(plot)  # ranking takes its time: not after it
     found = ft.open_run(run).evaluate(split, filter=filter_name)
+    if plot is not None:
+        found.plot_reliability(plot)
+        note(f"reliability plot written to {plot}")
     if as_json:
         print_json(found.to_dict())
         return
@@ -28,6 +35,7 @@ def evaluate(
     for table in (found.table(), found.by_predicate.head(predicates), found.by_distance):
         if len(table):
             show(table)
+    print_slots(found)
     if found.optimistic_mrr != found.pessimistic_mrr:
         say(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
 
@@ -37,3 +45,16 @@ def print_protocol(evaluation: ft.Evaluation) -> None:
     say(f"ranked among all entities, both directions, other known answers filtered out ({evaluation.filter})")
     ece = "; ECE: the expected calibration error of objects" if evaluation.calibration_error else ""
     say(f"95 %: the interval of the MRR{ece}")
+
+
+def print_slots(evaluation: ft.Evaluation) -> None:
+    """Print each slot beside counting, and how far its probabilities can be believed."""
+    if not evaluation.slots:
+        return
+    show(evaluation.by_slot)
+    say("by slot, beside counting in train; ±k: the best time is off by k steps at most")
+    if evaluation.slots["time"].model.overlap:
+        say("gIoU, aeIoU: how well the likeliest interval covers the true one, where both of its ends are known")
+    show(evaluation.calibration)
+    say("kind: the nearest event in train of subject and best answer; where the time is asked for, how many there are")
+    say("by chance: what the ECE would be if every probability were exact")

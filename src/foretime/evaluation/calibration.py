@@ -75,7 +75,9 @@ class Calibration:
         """Return the calibration in plain values; raises `ValueError` or `TypeError` if they are none."""
         found = cls(**{**values, "kinds": tuple(OfKind(**kind) for kind in values["kinds"])})
         above_0 = [*(kind.temperature for kind in found.kinds), found.rest_temperature]
-        numbers = np.array([*above_0, found.rest_bend, found.ceiling, *found.first.values(), *np.ravel(found.kinds)], dtype=np.float64)
+        numbers = np.array(
+            [*above_0, found.rest_bend, found.ceiling, *found.first.values(), *np.ravel(found.kinds)], dtype=np.float64
+        )
         if not np.isfinite(numbers).all() or min(*above_0, found.ceiling) <= 0 or found.rest_bend < 0:
             raise ValueError("a temperature must be a number above 0, and every weight a number")
         return found

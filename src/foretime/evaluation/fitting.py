@@ -109,7 +109,7 @@ def _minimise(loss: Callable[[float], float], low: float, high: float) -> float:
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = loss(left), loss(right)
-    while high - low > 1e-3:
+    while high - low > 1e-2:
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - ratio * (high - low)

@@ -119,8 +119,10 @@ def reliability_bins(probability: Floats, right: NDArray[np.bool_]) -> list[Bin]
 
 def expected_calibration_error(probability: Floats, right: NDArray[np.bool_]) -> float:
     """Return the mean distance between probability and share of right answers over the bins, weighted by their size."""
-    return float(sum(one.questions * abs(one.probability - one.right) for one in reliability_bins(probability, right))
-                 / max(1, len(probability)))
+    return float(
+        sum(one.questions * abs(one.probability - one.right) for one in reliability_bins(probability, right))
+        / max(1, len(probability))
+    )
 
 
 def error_by_chance(probability: Floats, draws: int = DRAWS, seed: int = 0) -> float:

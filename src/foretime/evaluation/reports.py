@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from foretime.evaluation.filters import AnswerIndex, FilterName, facts_of_questi
 from foretime.evaluation.groups import by_direction, by_entities, by_kind, by_predicate
 from foretime.evaluation.metrics import Metrics, table_of
 from foretime.evaluation.ranks import Ranks, ScoreFunction, rank
+from foretime.evaluation.reliability_plot import check_plot_file, plot_reliability
 from foretime.evaluation.resampling import bootstrap, sum_by_fact
 from foretime.evaluation.slot_reports import SlotEvaluation
 from foretime.tables import Table, Tabular
@@ -146,6 +148,18 @@ class Evaluation(Tabular):
             for kind, one in {"all": found.reliability, **found.reliability.kinds}.items()
         ]
         return table_of(rows, f"{self.split}, probabilities")
+
+    @staticmethod
+    def check_plot_file(file: Path | str) -> None:
+        """Raise an error if no plot can be written to a file: its ending is another, or matplotlib is not installed."""
+        check_plot_file(Path(file))
+
+    def plot_reliability(self, file: Path | str) -> None:
+        """Draw how often best answers are right against their probability, for each slot, into an .svg or .png file.
+
+        Raises `ForetimeError` if matplotlib is not installed or the evaluation has no slots.
+        """
+        plot_reliability({slot: one.reliability for slot, one in self.slots.items() if one.reliability}, Path(file))
 
     def _table(self, head: str, groups: Mapping[str, Metrics]) -> Table:
         rows = [{head: name, **metrics.to_dict()} for name, metrics in groups.items() if metrics.questions]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from foretime.data.facts import Facts
@@ -14,13 +15,13 @@ from foretime.data.graph import Graph
 from foretime.evaluation import AnswerIndex, Evaluation, FilterName, evaluate, model_scorer, questions_of, rank
 from foretime.evaluation.calibration import Calibration, fit_calibration
 from foretime.evaluation.counting import counting_scores
+from foretime.evaluation.filters import facts_of_questions
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.interval_overlap import IntervalOverlap, overlap
-from foretime.evaluation.ranks import Ranks, join_ranks
+from foretime.evaluation.ranks import join_ranks
 from foretime.evaluation.reliability import Believed, believed, join
 from foretime.evaluation.slot_questions import OpenCandidates, SlotScorer, candidates, kinds_asked, kinds_for
 from foretime.evaluation.slot_reports import (
-    SlotEvaluation,
     SlotRanks,
     counted_times,
     evaluate_slot,
@@ -41,7 +42,8 @@ LOOKED_UP_AT_MOST = 1_000_000
 """Scores that are looked up one by one for them."""
 Calibrations = Mapping[str, Calibration]
 """The calibration of each slot."""
-_NOBODY = np.empty(0, dtype=np.int64)
+NO_OVERLAPS: Sequence[IntervalOverlap | None] = (None, None)
+_NO_STEPS = np.empty(0, dtype=np.int64)
 
 
 def slot_scorer(scorer: Scorer, graph: Graph) -> SlotScorer:
@@ -74,32 +76,37 @@ def evaluate_split(
     scorer: Scorer, graph: Graph, split: str, filter_name: FilterName, calibrations: Calibrations
 ) -> Evaluation:
     """Return the evaluation of a split, of every slot, and that of the base model under a re-ranker."""
-    history, facts = pair_history(scorer, graph), graph.facts(split)
-    questions = questions_of(facts, len(graph.predicates), filter_name)
-    index = AnswerIndex.of(graph, filter_name)
-    ranked = {
-        slot: _rank_entities(scorer, graph, slot, own, index, calibrations[slot], history)
-        for slot, own in zip(("object", "subject"), _halves(questions), strict=True)
-    }
-    ranks = join_ranks([one.ranks for one in ranked.values()])
-    slots = {slot: evaluate_slot(slot, one) for slot, one in ranked.items()}
-    for slot in ("predicate", "time"):
-        slots[slot] = _evaluate_other(scorer, graph, slot, sample(graph, slot, facts), calibrations[slot], history)
+    facts = graph.facts(split)
+    ranked = rank_slots(scorer, graph, facts, filter_name, calibrations)
+    ranks = join_ranks([ranked[slot].ranks for slot in ("object", "subject")])
+    overlaps = _overlaps(scorer, graph, sample(graph, "time", facts), calibrations["time"])
+    slots = {slot: evaluate_slot(slot, ranked[slot], overlaps if slot == "time" else NO_OVERLAPS) for slot in SLOTS}
     base = evaluate(model_scorer(scorer.model), graph, split, filter_name) if scorer.reranked is not None else None
+    questions = questions_of(facts, len(graph.predicates), filter_name)
     return replace(
         Evaluation.of(ranks, questions, graph, split, filter_name),
         calibration_error={slot: one.reliability.ece for slot, one in slots.items() if one.reliability},
-        slots={slot: slots[slot] for slot in SLOTS},
+        slots=slots,
         base_model=base,
     )
 
 
-def rank_other(
-    scorer: Scorer, graph: Graph, slot: Slot, facts: Facts, calibrations: Calibrations
-) -> SlotRanks:
-    """Return the ranks of the predicates or of the times of some facts."""
-    history = pair_history(scorer, graph)
-    return rank_slot(slot_scorer(scorer, graph), graph, slot, facts, calibrations[slot], history)
+def rank_slots(
+    scorer: Scorer, graph: Graph, facts: Facts, filter_name: FilterName, calibrations: Calibrations
+) -> dict[Slot, SlotRanks]:
+    """Return the ranks of every slot of the facts; predicates and times of a sample of them."""
+    history, index = pair_history(scorer, graph), AnswerIndex.of(graph, filter_name)
+    questions = questions_of(facts, len(graph.predicates), filter_name)
+    fact = facts_of_questions(facts, filter_name)
+    half = len(questions) // 2  # the inverse ones, which ask for subjects, come last
+    ranked: dict[Slot, SlotRanks] = {}
+    for slot, rows in (("object", slice(half)), ("subject", slice(half, None))):
+        own = _rank_entities(scorer, graph, slot, questions.take(rows), index, calibrations[slot], history)
+        ranked[slot] = replace(own, fact=fact[rows])
+    for slot in ("predicate", "time"):
+        some = sample(graph, slot, facts)
+        ranked[slot] = rank_slot(slot_scorer(scorer, graph), graph, slot, some, calibrations[slot], history)
+    return ranked
 
 
 def sample(graph: Graph, slot: Slot, facts: Facts) -> Facts:
@@ -112,12 +119,6 @@ def sample(graph: Graph, slot: Slot, facts: Facts) -> Facts:
     if len(facts) <= limit:
         return facts
     return facts.take(np.random.default_rng(0).choice(len(facts), limit, replace=False))
-
-
-def _halves(questions: Facts) -> tuple[Facts, Facts]:
-    """Return the questions for objects and those for subjects, which are the inverse ones."""
-    half = len(questions) // 2
-    return questions.take(slice(half)), questions.take(slice(half, None))
 
 
 def _rank_entities(
@@ -136,22 +137,21 @@ def _rank_entities(
         return counting_scores(graph, slot, batch if slot == "object" else inverted(batch, graph))
 
     ranks = rank(scorer.score, questions, index, hear=hear)
-    return SlotRanks(ranks, rank(count, questions, index), np.arange(len(questions)), join(found), (_NOBODY, _NOBODY))
+    return SlotRanks(
+        ranks, rank(count, questions, index), np.arange(len(questions)), join(found), (_NO_STEPS, _NO_STEPS)
+    )
 
 
-def _evaluate_other(
-    scorer: Scorer, graph: Graph, slot: Slot, facts: Facts, calibration: Calibration, history: PairHistory
-) -> SlotEvaluation:
-    """Return the evaluation of predicates or times."""
-    score = slot_scorer(scorer, graph)
-    ranked = rank_slot(score, graph, slot, facts, calibration, history)
-    overlaps: list[IntervalOverlap | None] = [None, None]
-    if slot == "time" and graph.has_intervals:
+def _overlaps(scorer: Scorer, graph: Graph, facts: Facts, calibration: Calibration) -> Sequence[IntervalOverlap | None]:
+    """Return how well the likeliest intervals cover the true ones, by the run and by counting."""
+    if not graph.has_intervals:
+        return NO_OVERLAPS
+    history, score = pair_history(scorer, graph), slot_scorer(scorer, graph)
 
-        def probabilities(batch: Facts) -> Tensor:
-            scores = score(slot, batch)
-            return calibration.probabilities(scores, kinds_asked(history, slot, batch, scores))
+    def probabilities(batch: Facts) -> Tensor:
+        scores = score("time", batch)
+        return calibration.probabilities(scores, kinds_asked(history, "time", batch, scores))
 
+    with torch.inference_mode():
         spans = [likely_intervals(one, facts) for one in (probabilities, partial(counted_times, graph))]
-        overlaps = [overlap(facts, *span) for span in spans]
-    return evaluate_slot(slot, ranked, overlaps)
+    return [overlap(facts, *span) for span in spans]
