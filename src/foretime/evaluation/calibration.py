@@ -89,8 +89,8 @@ class Calibration:
     def probabilities(self, scores: Tensor, kind: Ids) -> Tensor:
         """Return the probability of each candidate, (questions, candidates), in the order of the scores.
 
-        `kind` is the number of each question's kind, (questions,). A score of −∞ has no probability. Those of a question
-        sum to one, unless all of its scores are −∞.
+        `kind` is the number of each question's kind, (questions,). A score of −∞ has no probability. The others of a
+        question sum to one.
         """
         temperature, constant, slope = np.array(self.kinds)[kind].T
         scaled = scores / torch.from_numpy(temperature)[:, None].to(scores.dtype)

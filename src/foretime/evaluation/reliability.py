@@ -31,8 +31,8 @@ class Bin(NamedTuple):
 class Believed(NamedTuple):
     """Of each question the probability of the best answer, whether it is right, and the two losses: (questions,) each.
 
-    `brier` is Σ (p − y)² over the candidates, y being 1 for the true answer and 0 for the others; `log_loss` is −ln p of
-    the true answer.
+    `brier` is Σ (p − y)² over the candidates, y being 1 for the true answer and 0 for the others; `log_loss` is −ln p
+    of the true answer.
     """
 
     probability: Floats

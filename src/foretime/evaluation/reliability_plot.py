@@ -26,7 +26,7 @@ def plot_reliability(found: Mapping[str, Reliability], file: Path) -> None:
     check_plot_file(file)
     if not found:
         raise ForetimeError(
-            "nothing to plot: this evaluation has no probabilities; make it anew with foretime evaluate"
+            "nothing to plot: this evaluation has no probabilities; foretime evaluate makes it anew"
         )
     from matplotlib.figure import Figure
 

@@ -58,7 +58,7 @@ class Evaluation(Tabular):
     calibration_error: Mapping[str, float] = field(default_factory=dict)
     """The expected calibration error of each slot, where it was measured."""
     slots: Mapping[str, SlotEvaluation] = field(default_factory=dict)
-    """Each slot beside counting, and how far its probabilities can be believed; a report of an earlier version has none."""
+    """Each slot beside counting, and how far its probabilities can be believed."""
     base_model: Evaluation | None = None
     """The same without the re-ranker, where there is one."""
 
