@@ -9,13 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.data.facts import Facts
+from foretime.data.facts import Facts, Ids
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import score_questions
 from foretime.evaluation.slots import Slot, inverted, score_filled
 from foretime.models import Model
 from foretime.reranker.features.extractor import FeatureExtractor, Features, Shortlist, score_each_term, shortlist_of
+from foretime.reranker.slots.intervals import IntervalModel
 from foretime.reranker.slots.model import SlotModels
 from foretime.reranker.trees import Reranker
 
@@ -96,6 +97,12 @@ class Scorer:
             return self.score(facts if slot == "object" else inverted(facts, self.graph))
         model = None if self.slots is None else self.slots.models.get(slot)
         return score_filled(self.model, self.graph, slot, facts) if model is None else model.score(facts)
+
+    def predict_intervals(self, facts: Facts) -> tuple[Ids, Ids] | None:
+        """Return the first and the last step of each fact as predicted; nothing if the run has no model of it."""
+        if self.slots is None or "start" not in self.slots.models:
+            return None
+        return IntervalModel(self.slots.models["start"], self.slots.lengths).predict(facts)
 
     def is_reranked(self, slot: Slot) -> bool:
         """Whether candidates for a slot are scored by more than the base model."""

@@ -27,7 +27,7 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
     model = load_model(run, config, graph)
     if config.reranker.use and not run.reranker_file.exists():
         fit_reranker(run, config, graph, model, callback)
-    if config.reranker.use and config.reranker.slots and not run.has_slots:
+    if config.reranker.use and config.reranker.slots and not run.has_slots(graph):
         fit_slots(run, config, graph, model, callback)
     scorer = scorer_of(run, config, graph, model)
     callback.announce("calibrating on valid")
@@ -70,7 +70,7 @@ def _facts_of(run: RunFolder, config: Config, graph: Graph) -> dict[str, Any]:
 def is_finished(run: RunFolder, graph: Graph, with_test: bool = True) -> bool:
     """Return whether the run has its re-ranker and a whole report, with test in it if that is wanted."""
     reranker = run.config().reranker
-    if reranker.use and not (run.reranker_file.exists() and (run.has_slots or not reranker.slots)):
+    if reranker.use and not (run.reranker_file.exists() and (run.has_slots(graph) or not reranker.slots)):
         return False
     try:
         report: Any = run.report()

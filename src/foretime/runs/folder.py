@@ -111,10 +111,10 @@ class RunFolder(TrainingFiles):
         """Return where the trees of a slot's model are kept."""
         return self.path / f"slots-{slot}.txt"
 
-    @property
-    def has_slots(self) -> bool:
-        """Whether the models of predicate and time are there."""
-        return all(file.exists() for file in (self.softmax_file, *map(self.slot_file, ("predicate", "time"))))
+    def has_slots(self, graph: Graph) -> bool:
+        """Return whether the models of predicate and time, and of the start of an interval, are there."""
+        slots = ("predicate", "time", "start") if graph.has_intervals else ("predicate", "time")
+        return all(file.exists() for file in (self.softmax_file, *map(self.slot_file, slots)))
 
     def earlier_report_file(self, epochs: int) -> Path:
         """Return where the report is kept that the run had after fewer epochs."""

@@ -10,7 +10,8 @@ from foretime.evidence.module import WithEvidence
 from foretime.models import Ensemble, Model
 from foretime.reranker.features.extractor import FeatureExtractor, graph_feature_names
 from foretime.reranker.scorer import RerankedModel, Scorer
-from foretime.reranker.slots.extractors import EXTRACTORS
+from foretime.reranker.slots.extractors import extractors_of
+from foretime.reranker.slots.intervals import lengths_of
 from foretime.reranker.slots.model import SlotModel, SlotModels
 from foretime.reranker.slots.softmax import PredicateSoftmax
 from foretime.reranker.slots.trees import SlotTrees
@@ -38,11 +39,11 @@ def scorer_of(run: RunFolder, config: Config, graph: Graph, model: Model) -> Sco
     reranker = Reranker.load(run.reranker_file, graph_feature_names(graph.has_intervals))
     extractor = FeatureExtractor.of(graph, model, config.evidence)
     known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
-    slots = load_slots(run, extractor) if config.reranker.slots and run.has_slots else None
+    slots = load_slots(run, graph, extractor) if config.reranker.slots and run.has_slots(graph) else None
     return Scorer(model, graph, RerankedModel(model, reranker, extractor, known), slots)
 
 
-def load_slots(run: RunFolder, extractor: FeatureExtractor) -> SlotModels:
+def load_slots(run: RunFolder, graph: Graph, extractor: FeatureExtractor) -> SlotModels:
     """Return the models of predicate and time in a run folder; they read the same events as the re-ranker."""
     from foretime.reranker.slots.traces import table_size  # numba is slow to load
 
@@ -53,9 +54,10 @@ def load_slots(run: RunFolder, extractor: FeatureExtractor) -> SlotModels:
             slot: SlotModel(
                 make(extractor.index, extractor.names, softmax), SlotTrees.load(run.slot_file(slot), slot, make.names)
             )
-            for slot, make in EXTRACTORS.items()
+            for slot, make in extractors_of(graph).items()
         },
         softmax,
+        lengths_of(graph.train, len(graph.predicates)),
     )
 
 

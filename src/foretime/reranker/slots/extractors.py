@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
+from foretime.data.graph import Graph
 from foretime.evaluation.slots import Slot
 from foretime.evidence.index import EvidenceIndex
 from foretime.reranker.features.extractor import RUNS, Features
@@ -155,5 +156,14 @@ def as_known(pairs: tuple[Ids, Ids], shape: tuple[int, int]) -> NDArray[np.bool_
     return mask
 
 
-EXTRACTORS = {"predicate": PredicateExtractor, "time": StepExtractor}
-"""The extractor of each slot that has a model."""
+EXTRACTORS: dict[str, type[PredicateExtractor] | type[StepExtractor]] = {
+    "predicate": PredicateExtractor,
+    "time": StepExtractor,
+    "start": StepExtractor,
+}
+"""The extractor of each slot that has a model; the start is that of an interval."""
+
+
+def extractors_of(graph: Graph) -> dict[str, type[PredicateExtractor] | type[StepExtractor]]:
+    """Return the extractors of the models that a graph has: only one of intervals has starts."""
+    return {slot: make for slot, make in EXTRACTORS.items() if slot != "start" or graph.has_intervals}

@@ -12,20 +12,21 @@ from dataclasses import replace
 import numpy as np
 
 from foretime.config import Config
-from foretime.data.facts import Facts
+from foretime.data.facts import UNKNOWN, Facts
 from foretime.data.graph import Graph
 from foretime.evaluation.ranks import batches
 from foretime.evaluation.slots import SlotIndex, at_single_times
 from foretime.evidence.index import EvidenceIndex
 from foretime.reranker.features.names import NameWords
-from foretime.reranker.slots.extractors import EXTRACTORS, SlotExtractor, as_known
+from foretime.reranker.slots.extractors import SlotExtractor, as_known, extractors_of
+from foretime.reranker.slots.intervals import lengths_of
 from foretime.reranker.slots.model import BATCH, SlotModel, SlotModels
 from foretime.reranker.slots.softmax import PredicateSoftmax, fit_softmax
 from foretime.reranker.slots.traces import table_size, traces_of
 from foretime.reranker.slots.trees import SlotExamples, fit_trees
 
 FOLDS = 3
-FACTS_AT_MOST = {"predicate": 20_000, "time": 12_000}
+FACTS_AT_MOST = {"predicate": 20_000, "time": 12_000, "start": 12_000}
 """Facts that the trees of each slot are fitted on, drawn by the seed."""
 SOFTMAX_FACTS = 300_000
 
@@ -46,7 +47,7 @@ def fit_slot_models(
         without.append(softmax_on(graph.train.take(fold != number)))
     softmax = softmax_on(graph.train)
     models = {}
-    for slot, make in EXTRACTORS.items():
+    for slot, make in extractors_of(graph).items():
         extractor = make(index, words, softmax)
         chosen = draw.permutation(len(graph.train))[: FACTS_AT_MOST[slot]]
         by_fold = [
@@ -54,12 +55,12 @@ def fit_slot_models(
             for number, own in enumerate(without)
         ]
         announce(f"fitting the model of the {slot} on {len(chosen):,} facts")
-        examples = _join([some for own, facts in by_fold for some in _examples(own, graph, facts)])
+        examples = _join([some for own, facts in by_fold for some in _examples(slot, own, graph, facts)])
         trees = fit_trees(
             slot, extractor.names, examples, config.reranker, config.training.seed, config.training.threads
         )
-        models[extractor.slot] = SlotModel(extractor, trees)
-    return SlotModels(models, softmax)
+        models[slot] = SlotModel(extractor, trees)
+    return SlotModels(models, softmax, lengths_of(graph.train, len(graph.predicates)))
 
 
 def _fit_softmax(graph: Graph, index: EvidenceIndex, words: NameWords, facts: Facts, seed: int) -> PredicateSoftmax:
@@ -69,10 +70,10 @@ def _fit_softmax(graph: Graph, index: EvidenceIndex, words: NameWords, facts: Fa
     return fit_softmax(traces, facts.predicate, table_size(index.events, words), len(graph.predicates), seed)
 
 
-def _examples(extractor: SlotExtractor, graph: Graph, facts: Facts) -> Iterator[SlotExamples]:
+def _examples(slot: str, extractor: SlotExtractor, graph: Graph, facts: Facts) -> Iterator[SlotExamples]:
     """Yield the candidates of facts whose right one is on the shortlist, without other answers that train has."""
     known = SlotIndex(graph, extractor.slot, graph.train)
-    facts = at_single_times(facts) if extractor.slot == "time" else facts
+    facts = _asked(slot, facts)
     for _, batch in batches(facts, BATCH):
         shortlist = extractor.extract(batch, hidden=True)
         answer = batch.start if extractor.slot == "time" else batch.predicate
@@ -82,6 +83,13 @@ def _examples(extractor: SlotExtractor, graph: Graph, facts: Facts) -> Iterator[
         kept = ~other & right.any(1)[:, None]
         sizes = kept.sum(1)
         yield SlotExamples(shortlist.features[kept.reshape(-1)], right[kept].astype(np.int8), sizes[sizes > 0])
+
+
+def _asked(slot: str, facts: Facts) -> Facts:
+    """Return the facts that have an answer: at a single time if that is asked for."""
+    if slot == "start":
+        return facts.take(facts.start != UNKNOWN)
+    return at_single_times(facts) if slot == "time" else facts
 
 
 def _join(examples: list[SlotExamples]) -> SlotExamples:

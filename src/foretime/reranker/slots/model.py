@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from foretime.data.facts import Facts
+from foretime.data.facts import Facts, Ids
 from foretime.evaluation.ranks import batches
-from foretime.evaluation.slots import Slot
 from foretime.evidence.index import EvidenceIndex
 from foretime.reranker.slots.extractors import SlotExtractor, SlotShortlist
 from foretime.reranker.slots.softmax import PredicateSoftmax
@@ -45,11 +44,13 @@ class SlotModel:
 
 @dataclass(frozen=True)
 class SlotModels:
-    """The models of the slots that are no entities."""
+    """The models of a run by slot: `predicate`, `time`, and in a graph of intervals `start`."""
 
-    models: dict[Slot, SlotModel]
+    models: dict[str, SlotModel]
     softmax: PredicateSoftmax
-    """What both read."""
+    """What all of them read."""
+    lengths: Ids
+    """How long the facts of each predicate last, (predicates, quantiles)."""
 
     def on(self, index: EvidenceIndex) -> SlotModels:
         """Return the same fitted models over other events."""
