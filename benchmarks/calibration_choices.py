@@ -103,11 +103,10 @@ def asked_of(run: Path, facts: int) -> Iterator[tuple[Slot, ScoredCandidates]]:
     folder = RunFolder.open(run)
     graph = folder.graph()
     scorer = load_scorer(folder, folder.config(), graph)
-    history, score = evaluation.pair_history(scorer, graph), evaluation.slot_scorer(scorer, graph)
+    history = evaluation.pair_history(scorer, graph)
     for slot in SLOTS:
-        some = evaluation.sample(graph, slot, graph.valid)
-        some = some.take(slice(facts))
-        batches = list(candidates(score, graph, slot, some, history))
+        some = evaluation.sample(scorer, slot, graph.valid).take(slice(facts))
+        batches = list(candidates(scorer.score_slot, graph, slot, some, history))
         columns = list(zip(*batches, strict=True))
         yield slot, ScoredCandidates(torch.cat(columns[0]), torch.cat(columns[1]), np.concatenate(columns[2]))
 

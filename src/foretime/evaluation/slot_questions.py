@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
@@ -13,10 +13,7 @@ from foretime.data.graph import Graph
 from foretime.evaluation.calibration import ScoredCandidates
 from foretime.evaluation.groups import COUNT_KINDS, KINDS, PairHistory
 from foretime.evaluation.ranks import batches
-from foretime.evaluation.slots import Slot, SlotIndex, at_one_time
-
-SlotScorer = Callable[[Slot, Facts], Tensor]
-"""Scores every candidate for the open slot of each fact: (facts, candidates)."""
+from foretime.evaluation.slots import Slot, SlotIndex, SlotScore, at_single_times
 
 
 def kinds_for(slot: Slot) -> tuple[str, ...]:
@@ -63,9 +60,9 @@ class OpenCandidates:
 
 @torch.inference_mode()
 def candidates(
-    score: SlotScorer, graph: Graph, slot: Slot, facts: Facts, history: PairHistory, batch_size: int = 256
+    score: SlotScore, graph: Graph, slot: Slot, facts: Facts, history: PairHistory, batch_size: int = 256
 ) -> Iterator[ScoredCandidates]:
     """Yield the open candidates of the facts; a fact with two ends asks for both of its times."""
     still_open = OpenCandidates(graph, slot, history)
-    for _, batch in batches(at_one_time(facts) if slot == "time" else facts, batch_size):
+    for _, batch in batches(at_single_times(facts) if slot == "time" else facts, batch_size):
         yield still_open.of(batch, score(slot, batch))

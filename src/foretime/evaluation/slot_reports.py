@@ -10,18 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.data.facts import Facts, Ids
+from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
 from foretime.evaluation.calibration import Calibration
-from foretime.evaluation.counting import counting_scores
+from foretime.evaluation.counting import Counting
 from foretime.evaluation.filters import AnswerPairs
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.interval_overlap import IntervalOverlap, best_intervals
 from foretime.evaluation.metrics import Metrics
 from foretime.evaluation.ranks import Ranks, batches, join_ranks, rank_scores
 from foretime.evaluation.reliability import Believed, Reliability, believed, join
-from foretime.evaluation.slot_questions import OpenCandidates, SlotScorer, kinds_for
-from foretime.evaluation.slots import Slot, SlotIndex, at_one_time
+from foretime.evaluation.slot_questions import OpenCandidates, kinds_for
+from foretime.evaluation.slots import Slot, SlotIndex, SlotScore, at_single_times
 
 WITHIN = (1, 7, 30)
 """Steps that the best time may be off by."""
@@ -97,25 +97,26 @@ class SlotRanks:
 
 @torch.inference_mode()
 def rank_slot(
-    score: SlotScorer, graph: Graph, slot: Slot, facts: Facts, calibration: Calibration, history: PairHistory
+    score: SlotScore, graph: Graph, slot: Slot, facts: Facts, calibration: Calibration, history: PairHistory
 ) -> SlotRanks:
     """Return the ranks of predicates or times; other answers in any split are filtered out."""
-    asked = at_one_time(facts) if slot == "time" else facts
+    asked = at_single_times(facts) if slot == "time" else facts
     index, still_open = SlotIndex(graph, slot, graph.facts()), OpenCandidates(graph, slot, history)
+    counting = Counting(graph)
     ranks, off, found = ([], []), ([], []), []
     for _, batch in batches(asked, 256):
         answer = batch.start if slot == "time" else batch.predicate
         row, column = index.find(batch)
         others = AnswerPairs(row[column != answer[row]], column[column != answer[row]])
         by_run = score(slot, batch)
-        for place, scores in enumerate((by_run, counting_scores(graph, slot, batch))):
+        for place, scores in enumerate((by_run, counting.score_slot(slot, batch))):
             ranks[place].append(rank_scores(scores, answer, others))
             off[place].append(_steps_off(scores, answer, others) if slot == "time" else np.empty(0, dtype=np.int64))
         left = still_open.of(batch, by_run)
         found.append(believed(calibration.probabilities(left.scores, left.kind), left.answer, left.kind))
     none = Ranks(np.empty(0), np.empty(0))
     numbered = replace(facts, subject=np.arange(len(facts)))
-    fact = (at_one_time(numbered) if slot == "time" else numbered).subject
+    fact = (at_single_times(numbered) if slot == "time" else numbered).subject
     first, second = (np.concatenate([np.empty(0, dtype=np.int64), *some]) for some in off)
     return SlotRanks(*(join_ranks([none, *some]) for some in ranks), fact, join(found), (first, second))
 
@@ -141,11 +142,16 @@ def likely_intervals(probabilities: Callable[[Facts], Tensor], facts: Facts) -> 
     return tuple(np.concatenate([np.empty(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))  # type: ignore[return-value]
 
 
-def counted_times(graph: Graph, facts: Facts) -> Tensor:
-    """Return the counts of each step as shares, (facts, steps); equal ones where nothing is counted."""
-    scores = counting_scores(graph, "time", facts)
-    scores = scores - scores.min(1, keepdim=True).values + 1e-9
-    return scores / scores.sum(1, keepdim=True)
+def counted_intervals(graph: Graph, facts: Facts) -> tuple[Ids, Ids]:
+    """Return for each fact the best step by counting, and as long an interval as is usual for its predicate in train."""
+    counting, train = Counting(graph), graph.train
+    lengths = np.where((train.start == UNKNOWN) | (train.end == UNKNOWN), -1, np.abs(train.end - train.start))
+    usual = np.zeros(len(graph.predicates), dtype=np.int64)
+    for predicate in np.unique(train.predicate[lengths >= 0]):
+        usual[predicate] = np.median(lengths[(train.predicate == predicate) & (lengths >= 0)])
+    best = [counting.score_slot("time", batch).argmax(dim=1).numpy() for _, batch in batches(facts, 256)]
+    start = np.concatenate([np.empty(0, dtype=np.int64), *best])
+    return start, np.minimum(start + usual[facts.predicate], len(graph.timeline) - 1)
 
 
 def _steps_off(scores: Tensor, answer: Ids, others: AnswerPairs) -> Ids:

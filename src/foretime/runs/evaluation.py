@@ -14,21 +14,21 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.evaluation import AnswerIndex, Evaluation, FilterName, evaluate, model_scorer, questions_of, rank
 from foretime.evaluation.calibration import Calibration, fit_calibration
-from foretime.evaluation.counting import counting_scores
+from foretime.evaluation.counting import Counting
 from foretime.evaluation.filters import facts_of_questions
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.interval_overlap import IntervalOverlap, overlap
 from foretime.evaluation.ranks import join_ranks
 from foretime.evaluation.reliability import Believed, believed, join
-from foretime.evaluation.slot_questions import OpenCandidates, SlotScorer, candidates, kinds_asked, kinds_for
+from foretime.evaluation.slot_questions import OpenCandidates, candidates, kinds_asked, kinds_for
 from foretime.evaluation.slot_reports import (
     SlotRanks,
-    counted_times,
+    counted_intervals,
     evaluate_slot,
     likely_intervals,
     rank_slot,
 )
-from foretime.evaluation.slots import SLOTS, Slot, inverted, score_slots
+from foretime.evaluation.slots import SLOTS, Slot
 from foretime.evidence.module import evidence_of
 from foretime.reranker.scorer import Scorer
 
@@ -46,11 +46,6 @@ NO_OVERLAPS: Sequence[IntervalOverlap | None] = (None, None)
 _NO_STEPS = np.empty(0, dtype=np.int64)
 
 
-def slot_scorer(scorer: Scorer, graph: Graph) -> SlotScorer:
-    """Return what scores every candidate for an open slot."""
-    return lambda slot, facts: score_slots(scorer.model, graph, slot, facts, scorer.score)
-
-
 def pair_history(scorer: Scorer, graph: Graph) -> PairHistory:
     """Return the history that tells the kinds of questions: only what is past, if the run looks at nothing else."""
     evidence = evidence_of(scorer.model)
@@ -64,10 +59,9 @@ def softmax_at(slot: Slot, temperature: float = 1.0) -> Calibration:
 
 def calibrate(scorer: Scorer, graph: Graph) -> dict[str, Calibration]:
     """Return the calibration of each slot that may be asked for, fitted on valid."""
-    history, score = pair_history(scorer, graph), slot_scorer(scorer, graph)
-    found = {}
+    history, found = pair_history(scorer, graph), {}
     for slot in SLOTS:
-        asked = candidates(score, graph, slot, sample(graph, slot, graph.valid), history)
+        asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid), history)
         found[slot] = fit_calibration(list(asked), len(kinds_for(slot)))
     return found
 
@@ -79,7 +73,7 @@ def evaluate_split(
     facts = graph.facts(split)
     ranked = rank_slots(scorer, graph, facts, filter_name, calibrations)
     ranks = join_ranks([ranked[slot].ranks for slot in ("object", "subject")])
-    overlaps = _overlaps(scorer, graph, sample(graph, "time", facts), calibrations["time"])
+    overlaps = _overlaps(scorer, graph, sample(scorer, "time", facts), calibrations["time"])
     slots = {slot: evaluate_slot(slot, ranked[slot], overlaps if slot == "time" else NO_OVERLAPS) for slot in SLOTS}
     base = evaluate(model_scorer(scorer.model), graph, split, filter_name) if scorer.reranked is not None else None
     questions = questions_of(facts, len(graph.predicates), filter_name)
@@ -101,31 +95,34 @@ def rank_slots(
     half = len(questions) // 2  # the inverse ones, which ask for subjects, come last
     ranked: dict[Slot, SlotRanks] = {}
     for slot, rows in (("object", slice(half)), ("subject", slice(half, None))):
-        own = _rank_entities(scorer, graph, slot, questions.take(rows), index, calibrations[slot], history)
+        own = _rank_entities(scorer, questions.take(rows), index, calibrations[slot], history)
         ranked[slot] = replace(own, fact=fact[rows])
     for slot in ("predicate", "time"):
-        some = sample(graph, slot, facts)
-        ranked[slot] = rank_slot(slot_scorer(scorer, graph), graph, slot, some, calibrations[slot], history)
+        some = sample(scorer, slot, facts)
+        ranked[slot] = rank_slot(scorer.score_slot, graph, slot, some, calibrations[slot], history)
     return ranked
 
 
-def sample(graph: Graph, slot: Slot, facts: Facts) -> Facts:
+def sample(scorer: Scorer, slot: Slot, facts: Facts) -> Facts:
     """Return facts drawn at random, as many as their candidates may be scored in a short time and kept at once."""
-    width = {"predicate": len(graph.predicates), "time": len(graph.timeline)}.get(slot)
-    if width is None:
-        limit = min(FITTED_AT_MOST, max(1, SCORES_AT_MOST // len(graph.entities)))
-    else:
-        limit = min(RANKED_AT_MOST, max(1, LOOKED_UP_AT_MOST // width))
-    if len(facts) <= limit:
+    graph, entities = scorer.graph, slot in ("subject", "object")
+    width = {"predicate": len(graph.predicates), "time": len(graph.timeline)}.get(slot, len(graph.entities))
+    most = SCORES_AT_MOST if entities or scorer.is_reranked(slot) else LOOKED_UP_AT_MOST
+    return drawn(facts, min(FITTED_AT_MOST if entities else RANKED_AT_MOST, max(1, most // width)))
+
+
+def drawn(facts: Facts, count: int) -> Facts:
+    """Return so many facts, drawn at random by a fixed seed; all of them if there are no more."""
+    if len(facts) <= count:
         return facts
-    return facts.take(np.random.default_rng(0).choice(len(facts), limit, replace=False))
+    return facts.take(np.random.default_rng(0).choice(len(facts), count, replace=False))
 
 
 def _rank_entities(
-    scorer: Scorer, graph: Graph, slot: Slot, questions: Facts, index: AnswerIndex, calibration: Calibration,
-    history: PairHistory,
-) -> SlotRanks:  # fmt: skip
-    """Return the ranks of objects, which those of subjects are in inverse questions, and how far to believe them."""
+    scorer: Scorer, questions: Facts, index: AnswerIndex, calibration: Calibration, history: PairHistory
+) -> SlotRanks:
+    """Return the ranks of objects, which subjects are in inverse questions; by counting, those of a sample."""
+    graph = scorer.graph
     still_open = OpenCandidates(graph, "object", history)
     found: list[Believed] = []
 
@@ -133,25 +130,21 @@ def _rank_entities(
         left = still_open.of(batch, scores)
         found.append(believed(calibration.probabilities(left.scores, left.kind), left.answer, left.kind))
 
-    def count(batch: Facts) -> Tensor:
-        return counting_scores(graph, slot, batch if slot == "object" else inverted(batch, graph))
-
     ranks = rank(scorer.score, questions, index, hear=hear)
-    return SlotRanks(
-        ranks, rank(count, questions, index), np.arange(len(questions)), join(found), (_NO_STEPS, _NO_STEPS)
-    )
+    counted = rank(partial(Counting(graph).score_slot, "object"), drawn(questions, RANKED_AT_MOST), index)
+    return SlotRanks(ranks, counted, np.arange(len(questions)), join(found), (_NO_STEPS, _NO_STEPS))
 
 
 def _overlaps(scorer: Scorer, graph: Graph, facts: Facts, calibration: Calibration) -> Sequence[IntervalOverlap | None]:
     """Return how well the likeliest intervals cover the true ones, by the run and by counting."""
     if not graph.has_intervals:
         return NO_OVERLAPS
-    history, score = pair_history(scorer, graph), slot_scorer(scorer, graph)
+    history = pair_history(scorer, graph)
 
     def probabilities(batch: Facts) -> Tensor:
-        scores = score("time", batch)
+        scores = scorer.score_slot("time", batch)
         return calibration.probabilities(scores, kinds_asked(history, "time", batch, scores))
 
     with torch.inference_mode():
-        spans = [likely_intervals(one, facts) for one in (probabilities, partial(counted_times, graph))]
-    return [overlap(facts, *span) for span in spans]
+        by_run = scorer.predict_intervals(facts) or likely_intervals(probabilities, facts)
+        return [overlap(facts, *span) for span in (by_run, counted_intervals(graph, facts))]
