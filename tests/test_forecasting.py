@@ -147,7 +147,7 @@ def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Expla
     queries = Queries(*(torch.from_numpy(column) for column in (world.test.subject, world.test.predicate)),
                       torch.full((len(world.test),), step))  # fmt: skip
     assert torch.equal(with_later.score_objects(queries), predictor.model.score_objects(queries))
-    later = Explainer(Predictor(replace(predictor.scorer, model=with_later), longer, predictor.temperatures))
+    later = Explainer(Predictor(replace(predictor.scorer, model=with_later), longer, predictor.calibrations))
     for row in (0, 3):
         question = asked(world, row, time)
         assert scores(later.predictor.predict(**question)) == scores(predictor.predict(**question))

@@ -18,6 +18,7 @@ from foretime.errors import Interrupted, QuestionError, RunError
 from foretime.inference.predictor import SPLITS, Predictor
 from foretime.models import Queries, build_model
 from foretime.reranker.scorer import Scorer
+from foretime.runs.evaluation import softmax_at
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import train
 from foretime.training.settings import complete_config
@@ -46,7 +47,7 @@ def interval_predictor(path: Path, predicates_each: int) -> Predictor:
     config = ModelConfig(name="lcge", rank=4, init_scale=0.8)
     model = build_model(config, sizes_of(graph, predicates_each), torch.Generator().manual_seed(2)).eval()
     model.end_offset = (predicates_each - 1) * 2 * len(graph.predicates)
-    return Predictor(Scorer(model), graph, dict.fromkeys(SLOTS, 0.7))
+    return Predictor(Scorer(model, graph), graph, {slot: softmax_at(slot, 0.7) for slot in SLOTS})
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +198,7 @@ def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path:
     path.write_text("ann\theads\tbank\t1990\t2010\nann\theads\tclub\t1990\t1995\nbob\tjoins\tclub\t2012\t####-##-##\n")
     graph = read_graph({"train": path, "valid": path, "test": path}, Config().data)
     model = build_model(ModelConfig(name="lcge", rank=2), sizes_of(graph), torch.Generator().manual_seed(0)).eval()
-    predictor = Predictor(Scorer(model), graph, dict.fromkeys(SLOTS, 1.0))
+    predictor = Predictor(Scorer(model, graph), graph, {slot: softmax_at(slot) for slot in SLOTS})
 
     def known(**slots: str) -> set[str]:
         return {answer.name for answer in predictor.predict(**slots) if answer.already_known}
@@ -232,6 +233,15 @@ def test_the_probabilities_of_all_answers_that_are_not_settled_sum_to_one(reques
         assert sum(probabilities) == pytest.approx(1.0 if probabilities else 0.0, abs=1e-4)
         assert probabilities or all(answer.already_known for answer in answers)
         assert probabilities == sorted(probabilities, reverse=True)
+
+
+def test_what_is_not_listed_has_the_rest_of_the_probability(predictor: Predictor):
+    every = predictor.predict_many([ask(predictor.graph, row_of(predictor.graph, "test", 0), "object")], EVERYTHING)[0]
+    few = predictor.predict_many([every.question], top=3)[0]
+    assert every.other_probability == pytest.approx(0.0, abs=1e-5)
+    assert few.other_probability == pytest.approx(sum(answer.probability or 0.0 for answer in every[3:]), abs=1e-5)
+    assert every[:3].other_probability == pytest.approx(few.other_probability, abs=1e-5)
+    assert few.to_dict()["other_probability"] == few.other_probability
 
 
 def test_probability_is_the_softmax_of_the_scores_over_the_temperature(intervals: Predictor):
@@ -346,7 +356,7 @@ def test_an_unfinished_run_answers_with_probability_that_is_not_calibrated(
     with pytest.raises(Interrupted):
         train(small_graph, small_config, tmp_path / "run", StopAfter(0))
     predictor = Predictor.open(tmp_path / "run")
-    assert set(predictor.temperatures.values()) == {1.0}
+    assert predictor.calibrations == {slot: softmax_at(slot) for slot in SLOTS}
     answers = predictor.predict(subject="state 1", predicate="praises", time="2020-03-01", top=3)
     assert len(answers) == 3
 
@@ -368,12 +378,12 @@ def test_a_folder_that_is_no_run_is_named(tmp_path: Path):
     ("content", "message"),
     [
         ("{", r"report\.json: damaged report \(.*\); write it again with foretime train --resume"),
-        ("{}", r"report\.json: has no temperatures; make it anew with foretime train --resume"),
+        ("{}", r"report\.json: has no calibration; make it anew with foretime train --resume"),
         ("[]", r"report\.json: damaged report \(it is no JSON object\); write it again with foretime train --resume"),
-        ('{"temperatures": null}', r"report\.json: has no temperatures"),
+        ('{"temperatures": null}', r"report\.json: has no calibration"),
         (
             '{"temperatures": {"subject": 1, "object": 1, "predicate": 1, "time": 0}}',
-            r"report\.json: has no temperatures",
+            r"report\.json: has no calibration",
         ),
     ],
 )

@@ -130,4 +130,4 @@ def test_before_valid_is_ranked_the_last_weights_answer(small_graph: Graph, smal
     with pytest.raises(Interrupted):
         resume(run.path, StopAfter(3))
     assert not run.best_file.exists()
-    assert Predictor.open(run).temperatures["time"] == 1.0
+    assert Predictor.open(run).calibrations["time"].kinds[0].temperature == 1.0

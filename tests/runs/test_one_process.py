@@ -36,7 +36,7 @@ def test_a_second_process_is_refused_while_one_trains(small_graph: Graph, small_
             resume(run.path, StopAfter(5))
         with pytest.raises(RunError, match=HELD):
             plan_epochs(run.path, 5)
-        assert Predictor.open(run).temperatures["time"] == 1.0
+        assert Predictor.open(run).calibrations["time"].kinds[0].temperature == 1.0
     finally:
         process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=300) == 130

@@ -9,6 +9,7 @@ from foretime.config import Config, override, read_config
 from foretime.errors import ConfigError, RunError
 from foretime.inference.predictor import Predictor
 from foretime.runs.evaluation import evaluate_split
+from foretime.runs.finish import calibrations_in
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import resume
 from foretime.runs.loading import load_scorer
@@ -88,7 +89,7 @@ def test_an_old_run_gives_the_same_ranks_after_its_upgrade(old_run: RunFolder):
     config, graph, report = old_run.config(), old_run.graph(), old_run.report()
     assert (config.training.boundary_relations, report["ensemble_size"], report["reranker"]) == ("separate", 1, "fold")
     scorer = load_scorer(old_run, config, graph)
-    now = evaluate_split(scorer, graph, "test", "exact", report["temperatures"]).to_dict()
+    now = evaluate_split(scorer, graph, "test", "exact", calibrations_in(report)).to_dict()
     for group, was in ((now, report["test"]), (now["base_model"], report["test"]["base_model"])):
         assert group["all"]["mrr"] == was["all"]["mrr"]
         assert list(group["mrr_interval"]) == was["mrr_interval"]

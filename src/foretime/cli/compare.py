@@ -43,6 +43,8 @@ def compare(
     )
     say("gain: second − first; 95 %: bootstrap over facts; p: signs flipped by fact")
     show(result.by_direction)
+    show(result.by_slot)
+    say("MRR by slot, beside counting in train, and the expected calibration errors")
     if top:
         show(result.by_predicate.head(top))
         say("the most frequent predicates; p is adjusted for the number of them (Holm), the intervals are not")

@@ -18,6 +18,7 @@ def evaluate(  # noqa: PLR0913, each is a flag
     split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = "test",
     filter_name: Filter = None,
     predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
+    plot: Annotated[Path | None, typer.Option(help="Where a reliability plot goes (.svg, .png).")] = None,
     explanations: Annotated[
         bool, typer.Option("--explanations", help="Measure the explanations of answers to test instead.")
     ] = False,
@@ -35,7 +36,12 @@ def evaluate(  # noqa: PLR0913, each is a flag
     if explanations:
         measure_explanations(run, questions, seed, planted, save, as_json)
         return
+    if plot is not None:
+        ft.Evaluation.check_plot_file(plot)  # ranking takes its time: not after it
     found = ft.open_run(run).evaluate(split, filter=filter_name)
+    if plot is not None:
+        found.plot_reliability(plot)
+        note(f"reliability plot written to {plot}")
     if as_json:
         print_json(found.to_dict())
         return
@@ -44,6 +50,7 @@ def evaluate(  # noqa: PLR0913, each is a flag
     for table in (found.table(), found.by_predicate.head(predicates), found.by_distance):
         if len(table):
             show(table)
+    print_slots(found)
     if found.optimistic_mrr != found.pessimistic_mrr:
         say(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
 
@@ -73,3 +80,16 @@ def print_protocol(evaluation: ft.Evaluation) -> None:
     say(f"ranked among all entities, both directions, other known answers filtered out ({evaluation.filter})")
     ece = "; ECE: the expected calibration error of objects" if evaluation.calibration_error else ""
     say(f"95 %: the interval of the MRR{ece}")
+
+
+def print_slots(evaluation: ft.Evaluation) -> None:
+    """Print each slot beside counting, and how far its probabilities can be believed."""
+    if not evaluation.slots:
+        return
+    show(evaluation.by_slot)
+    say("by slot, beside counting in train; ±k: the best time is off by k steps at most")
+    if evaluation.slots["time"].model.overlap:
+        say("gIoU, aeIoU: how well the likeliest interval covers the true one, where both of its ends are known")
+    show(evaluation.calibration)
+    say("kind: the nearest event in train of subject and best answer; where the time is asked for, how many there are")
+    say("by chance: what the ECE would be if every probability were exact")

@@ -64,6 +64,8 @@ def predict(  # noqa: PLR0913, each is a flag
     for line in changes.evidence if changes else ():
         say(line)
     show(changes.table() if changes else answers.table(terms))
+    if answers.other_probability >= 0.0005:  # less is shown as 0.0 %
+        say(f"other answers {answers.other_probability:.1%}")
     for answer, found in zip(answers, explained, strict=False):
         say(f"{answer.rank} {answer.name}")
         say(f"  {found.sentences[0]}")

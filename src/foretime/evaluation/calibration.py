@@ -1,96 +1,185 @@
 """Calibration: scores become probabilities that come true as often as they say.
 
-The confidence of a candidate is softmax(score / temperature) over the candidates that are left when other known answers
-are filtered out. The temperature is fitted on valid, by the likelihood of the true answers and a weak prior: without
-it, a few facts that are all answered correctly would make every confidence 100 %.
+The probability of a question's best candidate is a logistic regression on how far it stands out and on the kind of the
+question: whether the two have met the same step, lately, long ago or never. The others share what is left by a softmax
+of their own. All of it is fitted on valid under a prior, without which a few facts that are all answered correctly
+would make every probability 100 %.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-BINS = 15
+from foretime.data.facts import Ids
+from foretime.evaluation.fitting import behind_best, fit_logistic, fit_rest, fit_temperature, rest_logits
+from foretime.evaluation.metrics import Floats
+
 PRIOR_DEVIATION = 0.5
-"""The standard deviation of ln T before any fact is seen: T is between 0.37 and 2.7 with 95 %."""
+"""The standard deviation of every weight before any fact is seen; weights of 0 leave the softmax as it is."""
+SHAPE = ("log_probability", "log_other", "entropy", "lead")
+"""What is read from the softmax of the scores: ln p of the best candidate, −ln(1 − p), the entropy, ln(p / next p)."""
+_FARTHEST = 12.0
+"""Odds and leads beyond e^12 say nothing more."""
 
 
 class ScoredCandidates(NamedTuple):
-    """Scores of the candidates of some questions, (questions, candidates), and the column of each true answer.
+    """Scores of the candidates of some questions, (questions, candidates), their true answers and their kinds.
 
-    A candidate that is filtered out scores −∞.
+    A candidate that is already known scores −∞. `answer` is the column of each true answer, `kind` the number of the
+    kind of each question as it is asked, both (questions,).
     """
 
     scores: Tensor
     answer: Tensor
+    kind: Ids
 
 
-def fit_temperature(batches: Iterable[ScoredCandidates]) -> float:
-    """Return the most likely temperature T, given the true answers and a log-normal prior around 1.
+class OfKind(NamedTuple):
+    """What differs by the kind of a question: the temperature, and two weights for its best candidate."""
 
-    It minimises (total negative log-likelihood of the answers) + (ln T)² / (2 · 0.5²). The likelihood grows with the
-    number of questions and the prior does not: with many facts it does nothing, without any T is 1.
+    temperature: float = 1.0
+    constant: float = 0.0
+    log_odds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What makes probabilities of the scores for one slot.
+
+    `kinds` has what differs by the kind of a question, by its number, and `first` a weight for each of `SHAPE`. Without
+    any weights, a probability is softmax(score / temperature).
     """
-    kept = list(batches)
-    if not kept:
-        return 1.0
-    # the sum may have two minima, one near 1 and one where the scores ask for it: a grid finds the deeper one
-    grid = np.linspace(math.log(1e-2), math.log(1e2), 9)
-    best = float(grid[np.argmin([_loss(kept, float(place)) for place in grid])])
-    step = float(grid[1] - grid[0])
-    return math.exp(_minimise(lambda place: _loss(kept, place), best - step, best + step))
+
+    kinds: tuple[OfKind, ...]
+    first: Mapping[str, float] = field(default_factory=dict)
+    rest_temperature: float = 1.0
+    """That of the candidates behind the best one, in temperatures of the question's kind."""
+    rest_bend: float = 0.0
+    """How much more steeply their probabilities fall at first than far behind."""
+    ceiling: float = 1.0
+    """What no probability is above where there are two candidates or more: (n + 1) / (n + 2) after n questions."""
+
+    @classmethod
+    def of_temperature(cls, temperature: float, kinds: int) -> Calibration:
+        """Return the softmax of the scores at one temperature."""
+        return cls((OfKind(temperature),) * kinds)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
+        """Return the calibration in plain values; raises `ValueError` or `TypeError` if they are none."""
+        found = cls(**{**values, "kinds": tuple(OfKind(**kind) for kind in values["kinds"])})
+        above_0 = [*(kind.temperature for kind in found.kinds), found.rest_temperature]
+        numbers = np.array(
+            [*above_0, found.rest_bend, found.ceiling, *found.first.values(), *np.ravel(found.kinds)], dtype=np.float64
+        )
+        if not np.isfinite(numbers).all() or min(*above_0, found.ceiling) <= 0 or found.rest_bend < 0:
+            raise ValueError("a temperature must be a number above 0, and every weight a number")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {**asdict(self), "kinds": [kind._asdict() for kind in self.kinds]}
+
+    def probabilities(self, scores: Tensor, kind: Ids) -> Tensor:
+        """Return the probability of each candidate, (questions, candidates), in the order of the scores.
+
+        `kind` is the number of each question's kind, (questions,). A score of −∞ has no probability. The others of a
+        question sum to one.
+        """
+        temperature, constant, slope = np.array(self.kinds)[kind].T
+        scaled = scores / torch.from_numpy(temperature)[:, None].to(scores.dtype)
+        shape = _shape(scaled)
+        weights = np.array([self.first.get(name, 0.0) for name in SHAPE])
+        odds = shape.log_odds * (1 + slope) + constant + shape.values @ weights
+        best = torch.from_numpy(odds).sigmoid().to(scores.dtype)
+        rest = torch.softmax(rest_logits(behind_best(scaled, shape.best), self.rest_temperature, self.rest_bend), dim=1)
+        open_ = scores.isfinite().sum(1)
+        best = torch.where(open_ < 2, open_.to(best.dtype), torch.maximum(best.clamp(max=self.ceiling), 1 / open_))
+        found = _capped((1 - best)[:, None] * rest.nan_to_num(0.0), best)
+        found.scatter_(1, shape.best[:, None], best[:, None])
+        tied = scores == scores.max(1, keepdim=True).values
+        rows = (tied.sum(1) > 1) & (open_ > 1)  # equal scores have equal probabilities, at the top too
+        found[rows] = torch.where(tied[rows], _mean(found[rows], tied[rows]), found[rows])
+        return found
 
 
-def _minimise(loss: Callable[[float], float], low: float, high: float) -> float:
-    """Return the place of the only minimum between two places, by golden-section search."""
-    ratio = (math.sqrt(5) - 1) / 2
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = loss(left), loss(right)
-    while high - low > 1e-3:
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = loss(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = loss(right)
-    return (low + high) / 2
+def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int) -> Calibration:
+    """Return the most likely calibration, given the true answers; the softmax of the scores without any."""
+    temperatures = _fit_temperatures(batches, kinds)
+    asked = [
+        batch._replace(scores=batch.scores / torch.from_numpy(temperatures[batch.kind])[:, None].to(batch.scores.dtype))
+        for batch in batches
+        if len(batch.answer)
+    ]
+    if not asked:
+        return Calibration.of_temperature(1.0, kinds)
+    shapes = [_shape(batch.scores) for batch in asked]
+    log_odds = np.concatenate([shape.log_odds for shape in shapes])
+    is_right = [shape.best == batch.answer for shape, batch in zip(shapes, asked, strict=True)]
+    is_kind = np.concatenate([batch.kind for batch in asked])[:, None] == np.arange(kinds)  # (questions, kinds)
+    columns = [is_kind, is_kind * log_odds[:, None], np.concatenate([shape.values for shape in shapes])]
+    weights = fit_logistic(np.hstack(columns), log_odds, torch.cat(is_right).numpy(), PRIOR_DEVIATION)
+    missed = (
+        (behind_best(batch.scores[~right], shape.best[~right]), batch.answer[~right])
+        for batch, shape, right in zip(asked, shapes, is_right, strict=True)
+    )
+    of_kinds = zip(temperatures.tolist(), weights[:kinds].tolist(), weights[kinds : 2 * kinds].tolist(), strict=True)
+    first = dict(zip(SHAPE, weights[2 * kinds :].tolist(), strict=True))
+    ceiling = (len(log_odds) + 1) / (len(log_odds) + 2)
+    return Calibration(tuple(OfKind(*one) for one in of_kinds), first, *fit_rest(missed, PRIOR_DEVIATION), ceiling)
 
 
-def expected_calibration_error(confidence: NDArray[np.float64], correct: NDArray[np.bool_]) -> float:
-    """Return the mean distance between confidence and accuracy over equally wide bins of confidence."""
-    if len(confidence) == 0:
-        return 0.0
-    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    count = np.bincount(bins, minlength=BINS)
-    gap = np.bincount(bins, weights=confidence - correct, minlength=BINS)
-    return float(np.abs(gap).sum() / count.sum())
+def _fit_temperatures(batches: Sequence[ScoredCandidates], kinds: int) -> Floats:
+    """Return the temperature of each kind, with that of all questions as what is expected of it."""
+    common = fit_temperature([(batch.scores, batch.answer) for batch in batches if len(batch.answer)])
+    found = np.full(kinds, common)
+    for kind in range(kinds):
+        own = [(batch.scores[batch.kind == kind], batch.answer[batch.kind == kind]) for batch in batches]
+        found[kind] = fit_temperature([one for one in own if len(one[1])], common)
+    return found
 
 
-def top_confidences(
-    batches: Iterable[ScoredCandidates], temperature: float
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the confidence of the best candidate of each question, and whether it is the true answer."""
-    confidence, correct = [], []
-    for batch in batches:
-        best, column = torch.softmax(batch.scores / temperature, dim=1).max(dim=1)
-        confidence.append(best.double().numpy())
-        correct.append((column == batch.answer).numpy())
-    return np.concatenate([np.empty(0), *confidence]), np.concatenate([np.empty(0, dtype=bool), *correct])
+class _Shape(NamedTuple):
+    """The best candidate of each question, its log-odds in a softmax of the scores, and `SHAPE`, (questions, 4)."""
+
+    best: Tensor
+    log_odds: Floats
+    values: Floats
 
 
-def _loss(batches: list[ScoredCandidates], log_temperature: float) -> float:
-    """Return the negative logarithm of likelihood times prior, up to a constant."""
-    total = log_temperature**2 / (2 * PRIOR_DEVIATION**2)
-    for batch in batches:
-        scaled = batch.scores / math.exp(log_temperature)
-        answer = scaled.gather(1, batch.answer[:, None])[:, 0]
-        total += float((torch.logsumexp(scaled, dim=1) - answer).double().sum())
-    return total
+def _shape(scores: Tensor) -> _Shape:
+    logs = torch.log_softmax(scores, dim=1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+    top, columns = logs.topk(min(2, logs.shape[1]), dim=1)
+    best, first, second = columns[:, 0], top[:, 0].double(), top[:, -1].double()
+    other = torch.log(-torch.expm1(first.clamp(max=-1e-6)))
+    entropy = -torch.special.xlogy(logs.exp(), logs.exp()).sum(1).double()
+    values = torch.stack([first, -other, entropy, first - second], dim=1)  # (questions, 4)
+    values = values.nan_to_num(nan=0.0).clamp(-_FARTHEST, _FARTHEST)
+    return _Shape(best, (values[:, 0] + values[:, 1]).clamp(-_FARTHEST, _FARTHEST).numpy(), values.numpy())
+
+
+def _capped(found: Tensor, cap: Tensor) -> Tensor:
+    """Return the probabilities with none above the cap of its row; what is cut off goes to the others in proportion."""
+    rows = (found.max(1).values > cap).nonzero()[:, 0]
+    if len(rows) == 0:
+        return found
+    shares, order = found[rows].double().sort(dim=1, descending=True)
+    limit, total = cap[rows, None].double(), shares.sum(1, keepdim=True)
+    capped = torch.arange(shares.shape[1], dtype=torch.float64)  # how many of the largest are cut
+    left = shares.flip(1).cumsum(1).flip(1)  # what those from here on have
+    scale = (total - capped * limit) / left.clamp(min=1e-300)
+    count = (scale * shares > limit * (1 + 1e-12)).long().argmin(1, keepdim=True)  # the first that need not be cut
+    scaled = torch.where(capped < count, limit, shares * scale.gather(1, count)).to(found.dtype)
+    found[rows] = torch.zeros_like(scaled).scatter_(1, order, scaled)
+    return found
+
+
+def _mean(found: Tensor, of: Tensor) -> Tensor:
+    """Return the mean of the marked values of each row, (rows, 1)."""
+    return (found * of).sum(1, keepdim=True) / of.sum(1, keepdim=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import FilterName
 from foretime.evaluation.groups import by_direction, by_predicate
-from foretime.evaluation.metrics import METRICS, Floats
+from foretime.evaluation.metrics import METRICS, Floats, Metrics
+from foretime.evaluation.reliability import expected_calibration_error
 from foretime.evaluation.resampling import FLIPS, RESAMPLES, adjust, bootstrap, sign_flip_test, sum_by_fact
+from foretime.evaluation.slot_reports import SlotRanks
 from foretime.tables import Table, Tabular
 
 Interval = tuple[float, float]
@@ -34,6 +36,8 @@ class RankedRun:
     fact: Ids
     """The row of the fact that asks the question."""
     ranks: Floats
+    slots: Mapping[str, SlotRanks] = field(default_factory=dict)
+    """The ranks of every slot, with those by counting; the questions are the same for both runs."""
     notes: tuple[str, ...] = ()
     """Reasons not to take these ranks as those of unseen facts by a finished run."""
 
@@ -116,6 +120,16 @@ class ComparedGroup:
         return self.metrics["mrr"]
 
 
+@dataclass(frozen=True)
+class ComparedSlot:
+    """Two runs on the questions for one slot, beside counting, and how far each one's probabilities can be believed."""
+
+    group: ComparedGroup
+    counting: Metrics
+    first_ece: float
+    second_ece: float
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(ComparedGroup, Tabular):
     """Two runs on the same questions; every difference is second − first.
@@ -135,6 +149,7 @@ class Comparison(ComparedGroup, Tabular):
     equal: int
     worse: int
     directions: dict[str, ComparedGroup]
+    slots: dict[str, ComparedSlot]
     predicates: dict[str, ComparedGroup]
     """The most frequent first; their p-values are adjusted for the number of predicates (Holm)."""
     first_wins: list[RankedQuestion]
@@ -145,8 +160,11 @@ class Comparison(ComparedGroup, Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values for JSON, without the ranks of every question."""
-        found = asdict(replace(self, ranked=()))
+        found = asdict(replace(self, ranked=(), slots={}))
         del found["ranked"]
+        for slot, one in self.slots.items():
+            errors = {"first_ece": one.first_ece, "second_ece": one.second_ece}
+            found["slots"][slot] = {**asdict(one.group), "counting": one.counting.to_dict(), **errors}
         return found
 
     def table(self) -> Table:
@@ -158,6 +176,16 @@ class Comparison(ComparedGroup, Tabular):
     def by_direction(self) -> Table:
         """The MRR of questions for objects and for subjects."""
         return _group_table("direction", self.directions)
+
+    @property
+    def by_slot(self) -> Table:
+        """The MRR of each slot by counting and by both runs, and the calibration error of both."""
+        groups = {slot: one.group for slot, one in self.slots.items()}
+        rows = []
+        for row, one in zip(_group_table("slot", groups), self.slots.values(), strict=True):
+            shown = {"slot": row.pop("slot"), "questions": row.pop("questions"), "counting": one.counting.mrr}
+            rows.append(shown | row | {"first_ece": one.first_ece, "second_ece": one.second_ece})
+        return _table(rows)
 
     @property
     def by_predicate(self) -> Table:
@@ -206,12 +234,25 @@ def compare_ranks(
         equal=int((gain == 0).sum()),
         worse=int((gain < 0).sum()),
         directions={name: group(rows) for name, rows in by_direction(questions, graph).items() if rows.any()},
+        slots={slot: _compare_slot(first, second, slot, resamples, flips, seed) for slot in first.slots},
         predicates=_adjusted({name: group(rows, enough) for name, rows in predicates.items()}),
         first_wins=_decisive(first, second, -gain, top),
         second_wins=_decisive(first, second, gain, top),
         notes=list(dict.fromkeys([*first.notes, *second.notes])),
         ranked=(first, second),
     )
+
+
+def _compare_slot(
+    first: RankedRun, second: RankedRun, slot: str, resamples: int, flips: int, seed: int
+) -> ComparedSlot:
+    """Return both runs on the questions for a slot."""
+    one, other = (
+        replace(run, ranks=run.slots[slot].ranks.realistic, fact=run.slots[slot].fact) for run in (first, second)
+    )
+    errors = [expected_calibration_error(*run.slots[slot].believed[:2]) for run in (first, second)]
+    counting = Metrics.of(first.slots[slot].counting.realistic)
+    return ComparedSlot(_group(one, other, slice(None), resamples, flips, seed), counting, *errors)
 
 
 def _group(
@@ -243,7 +284,9 @@ def _decisive(first: RankedRun, second: RankedRun, gain: Floats, top: int) -> li
 def _table(rows: list[dict[str, Any]], title: str = "") -> Table:
     formats = {"questions": ",", "first": ".4f", "second": ".4f", "difference": "+.4f", "p_value": ".4f"}
     formats |= {"first_interval": ".3f", "second_interval": ".3f", "difference_interval": "+.3f"}
-    labels = {name: "95 %" for name in formats if name.endswith("_interval")}
+    formats |= dict.fromkeys(("counting", "first_ece", "second_ece"), ".3f") | {"counting": ".4f"}
+    labels = {"first_ece": "ECE first", "second_ece": "ECE second"}
+    labels |= {name: "95 %" for name in formats if name.endswith("_interval")}
     return Table.of(rows, title, formats, labels | {"metric": "", "difference": "gain", "p_value": "p"})
 
 

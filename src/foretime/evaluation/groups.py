@@ -11,7 +11,10 @@ from foretime.data.graph import Graph
 Rows = NDArray[np.bool_]
 KINDS = ("same step", "within 1 step", "within 7 steps", "within 30 steps", "farther", "never")
 """How far in time the nearest training event of subject and answer is, whatever its predicate and direction."""
+COUNT_KINDS = ("no event", "1 event", "up to 4 events", "up to 15 events", "up to 60 events", "more events")
+"""How many training events a subject and an object have, where the time is asked for."""
 _EDGES = np.array([0, 1, 7, 30])
+_COUNTS = np.array([0, 1, 4, 15, 60])
 _FAR = np.iinfo(np.int64).max
 
 
@@ -45,24 +48,46 @@ def by_predicate(questions: Facts, graph: Graph) -> dict[str, Ids]:
     return {graph.predicates.name(int(present[place])): rows[place] for place in by_size}
 
 
-def kinds_of(questions: Facts, graph: Graph) -> Ids:
-    """Return the kind of each question as its place in `KINDS`; for an interval, by the nearer of its two ends."""
-    events = graph.train.with_inverses(len(graph.predicates)).events()
-    entities, steps = len(graph.entities), len(graph.timeline)
-    keys = np.sort((events.subject * entities + events.object) * 4 * steps + events.time + steps)
-    pair = questions.subject * entities + questions.object
-    distance = np.minimum(*(_nearest(keys, pair, end, steps) for end in questions.known_ends()))
-    return np.where(distance == _FAR, len(KINDS) - 1, np.searchsorted(_EDGES, distance))
+class PairHistory:
+    """The training events of every two entities, whatever their predicate and direction.
 
+    With `past_only` nothing counts as near that is not before the time asked about.
+    """
 
-def _nearest(keys: Ids, pair: Ids, time: Ids, steps: int) -> Ids:
-    """Return how many steps the nearest event of each pair is from the time; `keys` are those of pairs and times."""
-    wanted = pair * 4 * steps + time + steps
-    place, nearest = np.searchsorted(keys, wanted), np.full(len(pair), _FAR)
-    if len(keys) == 0:
+    def __init__(self, graph: Graph, past_only: bool = False) -> None:
+        self.past_only = past_only
+        events = graph.train.with_inverses(len(graph.predicates)).events()
+        self._entities, self._steps = len(graph.entities), len(graph.timeline)
+        pair = events.subject * self._entities + events.object
+        self._keys = np.sort(pair * 4 * self._steps + events.time + self._steps)
+
+    def kinds_by_distance(self, facts: Facts) -> Ids:
+        """Return the place in `KINDS` of each fact's subject and object at its time; the nearer end of an interval."""
+        pair = facts.subject * self._entities + facts.object
+        distance = np.minimum(*(self._nearest(pair, end) for end in facts.known_ends()))
+        return np.where(distance == _FAR, len(KINDS) - 1, np.searchsorted(_EDGES, distance))
+
+    def kinds_by_count(self, facts: Facts) -> Ids:
+        """Return the place in `COUNT_KINDS` of each fact's subject and object."""
+        pair = (facts.subject * self._entities + facts.object) * 4 * self._steps
+        first, last = (np.searchsorted(self._keys, pair + side * 4 * self._steps) for side in (0, 1))
+        return np.searchsorted(_COUNTS, last - first)
+
+    def _nearest(self, pair: Ids, time: Ids) -> Ids:
+        """Return how many steps the nearest event of each pair is from the time."""
+        keys, steps = self._keys, self._steps
+        begin = pair * 4 * steps + steps  # the key of the pair at step 0
+        place = np.searchsorted(keys, begin + np.clip(time, -steps, 2 * steps))  # a time may be beyond the timeline
+        nearest = np.full(len(pair), _FAR)
+        if len(keys) == 0:
+            return nearest
+        for neighbour in (place - 1,) if self.past_only else (place - 1, place):
+            key = keys[np.clip(neighbour, 0, len(keys) - 1)]
+            found = (neighbour >= 0) & (neighbour < len(keys)) & (key // (4 * steps) == pair)
+            nearest = np.where(found, np.minimum(nearest, np.abs(key - begin - time)), nearest)
         return nearest
-    for neighbour in (place - 1, place):
-        key = keys[np.clip(neighbour, 0, len(keys) - 1)]
-        found = (neighbour >= 0) & (neighbour < len(keys)) & (key // (4 * steps) == pair)
-        nearest = np.where(found, np.minimum(nearest, np.abs(key - wanted)), nearest)
-    return nearest
+
+
+def kinds_of(questions: Facts, graph: Graph) -> Ids:
+    """Return the kind of each question as its place in `KINDS`, by its answer."""
+    return PairHistory(graph).kinds_by_distance(questions)

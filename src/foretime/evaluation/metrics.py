@@ -89,7 +89,17 @@ class Metrics:
         return {"questions": self.questions, **self.means}
 
 
-_COLUMNS = {"questions": ("questions", ","), "mrr_interval": ("95 %", ".3f"), "ece": ("ECE", ".3f")}
+_COLUMNS = {
+    "questions": ("questions", ","),
+    "mrr_interval": ("95 %", ".3f"),
+    "ece": ("ECE", ".3f"),
+    "ece_by_chance": ("by chance", ".3f"),
+    "brier": ("Brier", ".3f"),
+    "log_loss": ("log loss", ".3f"),
+    **{f"within_{steps}": (f"±{steps}", ".3f") for steps in (1, 7, 30)},
+    "giou": ("gIoU", ".3f"),
+    "aeiou": ("aeIoU", ".3f"),
+}
 
 
 def table_of(records: list[dict[str, Any]], title: str = "") -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from foretime.data.facts import Facts
+from foretime.data.facts import Facts, Ids
 from foretime.errors import ForetimeError
-from foretime.evaluation.filters import AnswerIndex
+from foretime.evaluation.filters import AnswerIndex, AnswerPairs
 from foretime.models.base import Model
 from foretime.models.boundaries import end_queries
 
 ScoreFunction = Callable[[Facts], Tensor]
 """Scores every entity as the object of each question: (questions, entities)."""
+
+Listener = Callable[[Facts, Tensor], None]
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,31 @@ def batches(questions: Facts, size: int) -> Iterator[tuple[slice, Facts]]:
 
 
 @torch.inference_mode()
-def rank(scorer: ScoreFunction, questions: Facts, index: AnswerIndex, batch_size: int = 256) -> Ranks:
-    """Return the ranks of the true answers among all entities, other answers in the index filtered out."""
-    higher = np.empty(len(questions))
-    equal = np.empty(len(questions))
-    for rows, batch in batches(questions, batch_size):
-        better, tied = _count_competitors(scorer(batch), batch, index)
-        higher[rows], equal[rows] = better.numpy(), tied.numpy()
-    return Ranks(optimistic=1 + higher, pessimistic=1 + higher + equal)
+def rank(
+    scorer: ScoreFunction, questions: Facts, index: AnswerIndex, batch_size: int = 256, hear: Listener | None = None
+) -> Ranks:
+    """Return the ranks of the true answers among all entities, other answers in the index filtered out.
+
+    `hear` is handed the questions of each batch with their scores.
+    """
+    found = [Ranks(np.empty(0), np.empty(0))]
+    for _, batch in batches(questions, batch_size):
+        scores = scorer(batch)
+        found.append(rank_scores(scores, batch.object, index.filtered(batch)))
+        if hear is not None:
+            hear(batch, scores)
+    return join_ranks(found)
+
+
+def rank_scores(scores: Tensor, answer: Ids, filtered: AnswerPairs) -> Ranks:
+    """Return the ranks of the true answers by the scores of all candidates, (questions, candidates)."""
+    higher, equal = (count.numpy() for count in _count_competitors(scores, answer, filtered))
+    return Ranks(optimistic=1.0 + higher, pessimistic=1.0 + higher + equal)
+
+
+def join_ranks(parts: Sequence[Ranks]) -> Ranks:
+    """Return the ranks of all parts, one part after the other."""
+    return Ranks(*(np.concatenate(columns) for columns in zip(*(vars(part).values() for part in parts), strict=True)))
 
 
 def check_numbers(scores: Tensor) -> None:
@@ -75,16 +94,16 @@ def check_numbers(scores: Tensor) -> None:
         raise ForetimeError("the model gives scores that are not numbers: lower training.learning_rate and train again")
 
 
-def _count_competitors(scores: Tensor, questions: Facts, index: AnswerIndex) -> tuple[Tensor, Tensor]:
+def _count_competitors(scores: Tensor, true: Ids, others: AnswerPairs) -> tuple[Tensor, Tensor]:
     """Return how many fair competitors of each answer score higher, and how many equal: (questions,) each."""
     check_numbers(scores)
-    answer = scores.gather(1, torch.from_numpy(questions.object)[:, None])  # (questions, 1)
+    answer = scores.gather(1, torch.from_numpy(true)[:, None])  # (questions, 1)
     # comparing into a float buffer and summing that is several times faster than summing booleans
     marks = torch.empty_like(scores)
     higher = torch.gt(scores, answer, out=marks).sum(1).long()
     equal = torch.eq(scores, answer, out=marks).sum(1).long() - 1  # the answer equals itself
     # filtered answers were counted with all others; taking them off again costs less than masking the whole matrix
-    row, column = map(torch.from_numpy, index.filtered(questions))
+    row, column = map(torch.from_numpy, others)
     filtered, own = scores[row, column], answer[row, 0]
     higher.index_add_(0, row, (filtered > own).long(), alpha=-1)
     equal.index_add_(0, row, (filtered == own).long(), alpha=-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from foretime.evaluation.filters import AnswerIndex, FilterName, facts_of_questi
 from foretime.evaluation.groups import by_direction, by_entities, by_kind, by_predicate
 from foretime.evaluation.metrics import Metrics, table_of
 from foretime.evaluation.ranks import Ranks, ScoreFunction, rank
+from foretime.evaluation.reliability_plot import check_plot_file, plot_reliability
 from foretime.evaluation.resampling import bootstrap, sum_by_fact
+from foretime.evaluation.slot_reports import SlotEvaluation
 from foretime.tables import Table, Tabular
 
 GROUPS = {
@@ -24,6 +27,7 @@ GROUPS = {
     "seen": "entities seen in train",
     "unseen": "an entity unseen in train",
 }
+RELIABILITY = ("questions", "ece", "ece_by_chance", "brier", "log_loss")
 _NONE = Metrics.of(np.empty(0))
 
 
@@ -53,6 +57,8 @@ class Evaluation(Tabular):
     """The most frequent first."""
     calibration_error: Mapping[str, float] = field(default_factory=dict)
     """The expected calibration error of each slot, where it was measured."""
+    slots: Mapping[str, SlotEvaluation] = field(default_factory=dict)
+    """Each slot beside counting, and how far its probabilities can be believed."""
     base_model: Evaluation | None = None
     """The same without the re-ranker, where there is one."""
 
@@ -90,7 +96,9 @@ class Evaluation(Tabular):
         shared = {"split": values["split"], "filter": values["filter"]}
         base = cls.from_dict(shared | values["base_model"]) if values.get("base_model") else None
         errors = dict(values.get("calibration_error", {}))
-        return cls(**shared, **found, mrr_interval=(low, high), calibration_error=errors, base_model=base)
+        slots = {name: SlotEvaluation.from_dict(one) for name, one in values.get("slots", {}).items()}
+        ends = {"mrr_interval": (low, high), "calibration_error": errors}
+        return cls(**shared, **found, **ends, slots=slots, base_model=base)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluation as plain values for JSON, as a split has it in `report.json`."""
@@ -101,6 +109,8 @@ class Evaluation(Tabular):
             found[name] = {key: metrics.to_dict() for key, metrics in getattr(self, name).items()}
         if self.calibration_error:
             found["calibration_error"] = dict(self.calibration_error)
+        if self.slots:
+            found["slots"] = {name: one.to_dict() for name, one in self.slots.items()}
         return found | ({"base_model": self.base_model.to_dict()} if self.base_model else {})
 
     def table(self) -> Table:
@@ -116,6 +126,40 @@ class Evaluation(Tabular):
     def by_distance(self) -> Table:
         """One row for each distance in time of the nearest training event of subject and answer."""
         return self._table("nearest event in train", self.kinds)
+
+    @property
+    def by_slot(self) -> Table:
+        """Two rows for each slot: how the run answers it, and how counting does."""
+        rows = [
+            {"slot": slot, "by": by, **figures.row()}
+            for slot, found in self.slots.items()
+            for by, figures in (("run", found.model), ("counting", found.counting))
+            if figures is not None
+        ]
+        return table_of(rows, f"{self.split}, by slot")
+
+    @property
+    def calibration(self) -> Table:
+        """The reliability of each slot, of all its questions and by their kind as they are asked."""
+        rows = [
+            {"slot": slot, "kind": kind, **{name: getattr(one, name) for name in RELIABILITY}}
+            for slot, found in self.slots.items()
+            if found.reliability is not None
+            for kind, one in {"all": found.reliability, **found.reliability.kinds}.items()
+        ]
+        return table_of(rows, f"{self.split}, probabilities")
+
+    @staticmethod
+    def check_plot_file(file: Path | str) -> None:
+        """Raise an error if no plot can be written to a file: its ending is another, or matplotlib is not installed."""
+        check_plot_file(Path(file))
+
+    def plot_reliability(self, file: Path | str) -> None:
+        """Draw how often best answers are right against their probability, for each slot, into an .svg or .png file.
+
+        Raises `ForetimeError` if matplotlib is not installed or the evaluation has no slots.
+        """
+        plot_reliability({slot: one.reliability for slot, one in self.slots.items() if one.reliability}, Path(file))
 
     def _table(self, head: str, groups: Mapping[str, Metrics]) -> Table:
         rows = [{head: name, **metrics.to_dict()} for name, metrics in groups.items() if metrics.questions]

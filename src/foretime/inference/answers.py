@@ -128,6 +128,8 @@ class Answers(Tabular, Sequence[Answer]):
 
     question: Question
     answers: tuple[Answer, ...]
+    other_probability: float = 0.0
+    """That the true answer is one that is not listed."""
 
     @property
     def target(self) -> Slot:
@@ -142,7 +144,10 @@ class Answers(Tabular, Sequence[Answer]):
     @overload
     def __getitem__(self, place: slice) -> Answers: ...
     def __getitem__(self, place: int | slice) -> Answer | Answers:
-        return Answers(self.question, self.answers[place]) if isinstance(place, slice) else self.answers[place]
+        if not isinstance(place, slice):
+            return self.answers[place]
+        kept = self.answers[place]
+        return Answers(self.question, kept, self.other_probability + _listed(self.answers) - _listed(kept))
 
     def table(self, terms: bool = True) -> Table:
         """Return the answers as a table, with the terms of their scores if these have several and they are wanted."""
@@ -161,4 +166,9 @@ class Answers(Tabular, Sequence[Answer]):
     def to_dict(self) -> dict[str, Any]:
         """Return the question and its answers as plain values for JSON."""
         answers = [answer.to_dict() for answer in self.answers]
-        return {"question": self.question.to_dict(), "slot": self.target, "answers": answers}
+        found = {"question": self.question.to_dict(), "slot": self.target, "answers": answers}
+        return {**found, "other_probability": self.other_probability}
+
+
+def _listed(answers: Sequence[Answer]) -> float:
+    return sum(answer.probability or 0.0 for answer in answers)

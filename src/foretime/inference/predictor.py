@@ -17,12 +17,15 @@ from foretime.data.graph import Graph
 from foretime.data.splitting import SPLITS
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import QuestionError, RunError
+from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.ranks import batches
-from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_slots, score_terms
+from foretime.evaluation.slot_questions import kinds_asked
+from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_terms
 from foretime.evidence.module import evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
 from foretime.reranker.scorer import Scorer
-from foretime.runs.finish import temperatures_in
+from foretime.runs.evaluation import Calibrations, pair_history, softmax_at
+from foretime.runs.finish import calibrations_in
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import load_scorer
 
@@ -44,11 +47,11 @@ class _Scored(NamedTuple):
 class Predictor:
     """Answers questions on labels with the best weights of a run."""
 
-    def __init__(self, scorer: Scorer, graph: Graph, temperatures: dict[str, float]) -> None:
+    def __init__(self, scorer: Scorer, graph: Graph, calibrations: Calibrations) -> None:
         self.scorer = scorer
         self.model = scorer.model
         self.graph = graph
-        self.temperatures = temperatures
+        self.calibrations = calibrations
         self._known: dict[tuple[str, Slot], SlotIndex] = {}
 
     @classmethod
@@ -59,7 +62,11 @@ class Predictor:
         """
         folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
         graph = graph or folder.graph()
-        return cls(load_scorer(folder, folder.config(), graph), graph, _temperatures(folder))
+        return cls(load_scorer(folder, folder.config(), graph), graph, _calibrations(folder))
+
+    @cached_property
+    def _history(self) -> PairHistory:
+        return pair_history(self.scorer, self.graph)
 
     def on(self, scorer: Scorer, graph: Graph) -> Predictor:
         """Return a predictor with the same calibration by another scorer, on a graph with the same names."""
@@ -151,10 +158,11 @@ class Predictor:
         return self.graph.predicates if slot == "predicate" else self.graph.entities
 
     def _score(self, slot: Slot, facts: Facts) -> _Scored:
-        scores = score_slots(self.model, self.graph, slot, facts, self.scorer.score)  # (facts, candidates)
+        scores = self.scorer.score_slot(slot, facts)  # (facts, candidates)
         splits = {split: self._known_mask(split, slot, facts, scores) for split in SPLITS}
         still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
-        return _Scored(scores, still_open, torch.softmax(still_open / self.temperatures[slot], dim=1), splits)
+        kind = kinds_asked(self._history, slot, facts, still_open)
+        return _Scored(scores, still_open, self.calibrations[slot].probabilities(still_open, kind), splits)
 
     def _answer(
         self, slot: Slot, questions: list[Question], facts: Facts, top: int, already_known: AlreadyKnown
@@ -170,8 +178,10 @@ class Predictor:
             own = {name: float(values[row, place]) for name, values in terms.items()}
             return self._one_answer(questions[row], (row, int(columns[row, place])), place + 1, found, own)
 
+        listed = found.probability.gather(1, columns).sum(1)
+        others = (found.probability.sum(1) - listed).clamp(min=0.0).tolist()
         return [
-            Answers(question, tuple(answer(row, place) for place in shown.nonzero()[:, 0].tolist()))
+            Answers(question, tuple(answer(row, place) for place in shown.nonzero()[:, 0].tolist()), others[row])
             for row, (question, shown) in enumerate(zip(questions, best > -torch.inf, strict=True))
         ]
 
@@ -206,16 +216,16 @@ class Predictor:
         filled = replace(filled, **dict.fromkeys(open_columns, columns.reshape(-1).numpy()))
         found = score_terms(self.model, inverted(filled, self.graph) if slot == "subject" else filled)
         terms = {term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in found}
-        if self.scorer.reranked is not None and slot in ("subject", "object"):
+        if self.scorer.is_reranked(slot):
             terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
         return terms
 
 
-def _temperatures(run: RunFolder) -> dict[str, float]:
-    """Return the temperature of each slot by the report of a run; 1 for all without one."""
+def _calibrations(run: RunFolder) -> Calibrations:
+    """Return the calibration of each slot by the report of a run; the softmax of the scores without one."""
     if not run.report_file.exists():
-        return dict.fromkeys(SLOTS, 1.0)
-    found = temperatures_in(run.report())
+        return {slot: softmax_at(slot) for slot in SLOTS}
+    found = calibrations_in(run.report())
     if found is None:
-        raise RunError(f"{run.report_file}: has no temperatures; make it anew with foretime train --resume {run.path}")
+        raise RunError(f"{run.report_file}: has no calibration; make it anew with foretime train --resume {run.path}")
     return found

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError
-from foretime.evaluation import AnswerIndex, FilterName, questions_of, rank
+from foretime.evaluation import FilterName, questions_of
 from foretime.evaluation.comparison import Comparison, RankedRun, compare_ranks
 from foretime.evaluation.filters import facts_of_questions
 from foretime.inference.run import Run
 from foretime.reranker.folds import fits_on_valid
+from foretime.runs.evaluation import rank_slots
 from foretime.runs.finish import is_finished
 from foretime.runs.folder import RunFolder
 
@@ -48,9 +51,11 @@ def rank_run(run: Run, split: str, filter_name: FilterName | None = None) -> Ran
     """Return the realistic ranks that the best weights of a run give, under its own filter or the given one."""
     graph, facts, chosen = run.graph, run.facts(split), filter_name or run.config.training.filter
     questions = questions_of(facts, len(graph.predicates), chosen)
-    ranks = rank(run.predictor.scorer.score, questions, AnswerIndex.of(graph, chosen)).realistic
+    slots = rank_slots(run.predictor.scorer, graph, facts, chosen, run.predictor.calibrations)
+    ranks = np.concatenate([slots[slot].ranks.realistic for slot in ("object", "subject")])
     notes = tuple(f"{run.path}: {note}" for note in notes_on(RunFolder(run.path), run.config, graph, split))
-    return RankedRun(str(run.path), graph, split, chosen, questions, facts_of_questions(facts, chosen), ranks, notes)
+    fact = facts_of_questions(facts, chosen)
+    return RankedRun(str(run.path), graph, split, chosen, questions, fact, ranks, slots, notes)
 
 
 def notes_on(run: RunFolder, config: Config, graph: Graph, split: str) -> list[str]:

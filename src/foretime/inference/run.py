@@ -247,7 +247,7 @@ class Run:
         """
         self.facts(split)
         chosen, predictor = filter or self.config.training.filter, self.predictor
-        return evaluate_split(predictor.scorer, self.graph, split, chosen, predictor.temperatures)
+        return evaluate_split(predictor.scorer, self.graph, split, chosen, predictor.calibrations)
 
     def measure_explanations(
         self,

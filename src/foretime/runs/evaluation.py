@@ -1,61 +1,150 @@
-"""A run's scorer evaluated: ranks and calibration of a split, and the temperatures of its confidences."""
+"""A run's scorer evaluated: ranks and reliability of a split, and the calibration of its probabilities."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.evaluation import Evaluation, FilterName, evaluate, model_scorer
-from foretime.evaluation.calibration import expected_calibration_error, fit_temperature, top_confidences
-from foretime.evaluation.slots import SLOTS, Slot, candidates
-from foretime.evidence.module import WithEvidence
+from foretime.evaluation import AnswerIndex, Evaluation, FilterName, evaluate, model_scorer, questions_of, rank
+from foretime.evaluation.calibration import Calibration, fit_calibration
+from foretime.evaluation.counting import Counting
+from foretime.evaluation.filters import facts_of_questions
+from foretime.evaluation.groups import PairHistory
+from foretime.evaluation.interval_overlap import IntervalOverlap, overlap
+from foretime.evaluation.ranks import join_ranks
+from foretime.evaluation.reliability import Believed, believed, join
+from foretime.evaluation.slot_questions import OpenCandidates, candidates, kinds_asked, kinds_for
+from foretime.evaluation.slot_reports import (
+    SlotRanks,
+    counted_intervals,
+    evaluate_slot,
+    likely_intervals,
+    rank_slot,
+)
+from foretime.evaluation.slots import SLOTS, Slot
+from foretime.evidence.module import evidence_of
 from foretime.reranker.scorer import Scorer
 
-SCORES_AT_MOST = 20_000_000
-"""Scores that are kept at once to fit a temperature: more questions would not move it."""
-FACTS_AT_MOST = 2_000
-LOOKED_UP_AT_MOST = 400_000
-"""Scores that are looked up in the evidence one by one to fit a temperature."""
+SCORES_AT_MOST = 30_000_000
+"""Scores that are kept at once to fit a calibration."""
+FITTED_AT_MOST = 4_000
+"""Facts that a calibration is fitted on: more would hardly move it."""
+RANKED_AT_MOST = 2_000
+"""Facts whose predicate and time are ranked: each candidate is a question of its own to a model of objects."""
+LOOKED_UP_AT_MOST = 1_000_000
+"""Scores that are looked up one by one for them."""
+Calibrations = Mapping[str, Calibration]
+"""The calibration of each slot."""
+NO_OVERLAPS: Sequence[IntervalOverlap | None] = (None, None)
+_NO_STEPS = np.empty(0, dtype=np.int64)
+
+
+def pair_history(scorer: Scorer, graph: Graph) -> PairHistory:
+    """Return the history that tells the kinds of questions: only what is past, if the run looks at nothing else."""
+    evidence = evidence_of(scorer.model)
+    return PairHistory(graph, evidence is not None and evidence.past_only)
+
+
+def softmax_at(slot: Slot, temperature: float = 1.0) -> Calibration:
+    """Return the calibration of a slot that is nothing but a temperature."""
+    return Calibration.of_temperature(temperature, len(kinds_for(slot)))
+
+
+def calibrate(scorer: Scorer, graph: Graph) -> dict[str, Calibration]:
+    """Return the calibration of each slot that may be asked for, fitted on valid."""
+    history, found = pair_history(scorer, graph), {}
+    for slot in SLOTS:
+        asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid), history)
+        found[slot] = fit_calibration(list(asked), len(kinds_for(slot)))
+    return found
 
 
 def evaluate_split(
-    scorer: Scorer, graph: Graph, split: str, filter_name: FilterName, temperatures: dict[str, float]
+    scorer: Scorer, graph: Graph, split: str, filter_name: FilterName, calibrations: Calibrations
 ) -> Evaluation:
-    """Return the evaluation of a split with its calibration errors, and that of the base model under a re-ranker."""
-    errors: dict[str, float] = {
-        slot: calibration_error(scorer, graph, slot, graph.facts(split), temperatures[slot]) for slot in SLOTS
-    }
+    """Return the evaluation of a split, of every slot, and that of the base model under a re-ranker."""
+    facts = graph.facts(split)
+    ranked = rank_slots(scorer, graph, facts, filter_name, calibrations)
+    ranks = join_ranks([ranked[slot].ranks for slot in ("object", "subject")])
+    overlaps = _overlaps(scorer, graph, sample(scorer, "time", facts), calibrations["time"])
+    slots = {slot: evaluate_slot(slot, ranked[slot], overlaps if slot == "time" else NO_OVERLAPS) for slot in SLOTS}
     base = evaluate(model_scorer(scorer.model), graph, split, filter_name) if scorer.reranked is not None else None
-    return replace(evaluate(scorer.score, graph, split, filter_name), calibration_error=errors, base_model=base)
+    questions = questions_of(facts, len(graph.predicates), filter_name)
+    return replace(
+        Evaluation.of(ranks, questions, graph, split, filter_name),
+        calibration_error={slot: one.reliability.ece for slot, one in slots.items() if one.reliability},
+        slots=slots,
+        base_model=base,
+    )
 
 
-def calibrate(scorer: Scorer, graph: Graph) -> dict[str, float]:
-    """Return the temperature of each slot that may be asked for, fitted on valid."""
-    return {
-        slot: fit_temperature(
-            candidates(scorer.model, graph, slot, _sample(scorer, graph, slot, graph.valid), scorer.score)
-        )
-        for slot in SLOTS
-    }
+def rank_slots(
+    scorer: Scorer, graph: Graph, facts: Facts, filter_name: FilterName, calibrations: Calibrations
+) -> dict[Slot, SlotRanks]:
+    """Return the ranks of every slot of the facts; predicates and times of a sample of them."""
+    history, index = pair_history(scorer, graph), AnswerIndex.of(graph, filter_name)
+    questions = questions_of(facts, len(graph.predicates), filter_name)
+    fact = facts_of_questions(facts, filter_name)
+    half = len(questions) // 2  # the inverse ones, which ask for subjects, come last
+    ranked: dict[Slot, SlotRanks] = {}
+    for slot, rows in (("object", slice(half)), ("subject", slice(half, None))):
+        own = _rank_entities(scorer, questions.take(rows), index, calibrations[slot], history)
+        ranked[slot] = replace(own, fact=fact[rows])
+    for slot in ("predicate", "time"):
+        some = sample(scorer, slot, facts)
+        ranked[slot] = rank_slot(scorer.score_slot, graph, slot, some, calibrations[slot], history)
+    return ranked
 
 
-def calibration_error(scorer: Scorer, graph: Graph, slot: Slot, facts: Facts, temperature: float) -> float:
-    """Return the expected calibration error of the best answers for a slot of (a sample of) the facts."""
-    asked = candidates(scorer.model, graph, slot, _sample(scorer, graph, slot, facts), scorer.score)
-    return expected_calibration_error(*top_confidences(asked, temperature))
+def sample(scorer: Scorer, slot: Slot, facts: Facts) -> Facts:
+    """Return facts drawn at random, as many as their candidates may be scored in a short time and kept at once."""
+    graph, entities = scorer.graph, slot in ("subject", "object")
+    width = {"predicate": len(graph.predicates), "time": len(graph.timeline)}.get(slot, len(graph.entities))
+    most = SCORES_AT_MOST if entities or scorer.is_reranked(slot) else LOOKED_UP_AT_MOST
+    return drawn(facts, min(FITTED_AT_MOST if entities else RANKED_AT_MOST, max(1, most // width)))
 
 
-def _sample(scorer: Scorer, graph: Graph, slot: Slot, facts: Facts) -> Facts:
-    """Return facts drawn at random, as many as their candidates' scores may be kept at once.
-
-    Evidence is looked up again for each predicate and each time, so there are fewer of those.
-    """
-    width = {"predicate": len(graph.predicates), "time": 10 * len(graph.timeline)}.get(slot, len(graph.entities))
-    looked_up = isinstance(scorer.model, WithEvidence) and slot in ("predicate", "time")
-    limit = max(1, min(FACTS_AT_MOST, (LOOKED_UP_AT_MOST if looked_up else SCORES_AT_MOST) // width))
-    if len(facts) <= limit:
+def drawn(facts: Facts, count: int) -> Facts:
+    """Return so many facts, drawn at random by a fixed seed; all of them if there are no more."""
+    if len(facts) <= count:
         return facts
-    return facts.take(np.random.default_rng(0).choice(len(facts), limit, replace=False))
+    return facts.take(np.random.default_rng(0).choice(len(facts), count, replace=False))
+
+
+def _rank_entities(
+    scorer: Scorer, questions: Facts, index: AnswerIndex, calibration: Calibration, history: PairHistory
+) -> SlotRanks:
+    """Return the ranks of objects, which subjects are in inverse questions; by counting, those of a sample."""
+    graph = scorer.graph
+    still_open = OpenCandidates(graph, "object", history)
+    found: list[Believed] = []
+
+    def hear(batch: Facts, scores: Tensor) -> None:
+        left = still_open.of(batch, scores)
+        found.append(believed(calibration.probabilities(left.scores, left.kind), left.answer, left.kind))
+
+    ranks = rank(scorer.score, questions, index, hear=hear)
+    counted = rank(partial(Counting(graph).score_slot, "object"), drawn(questions, RANKED_AT_MOST), index)
+    return SlotRanks(ranks, counted, np.arange(len(questions)), join(found), (_NO_STEPS, _NO_STEPS))
+
+
+def _overlaps(scorer: Scorer, graph: Graph, facts: Facts, calibration: Calibration) -> Sequence[IntervalOverlap | None]:
+    """Return how well the likeliest intervals cover the true ones, by the run and by counting."""
+    if not graph.has_intervals:
+        return NO_OVERLAPS
+    history = pair_history(scorer, graph)
+
+    def probabilities(batch: Facts) -> Tensor:
+        scores = scorer.score_slot("time", batch)
+        return calibration.probabilities(scores, kinds_asked(history, "time", batch, scores))
+
+    with torch.inference_mode():
+        by_run = scorer.predict_intervals(facts) or likely_intervals(probabilities, facts)
+        return [overlap(facts, *span) for span in (by_run, counted_intervals(graph, facts))]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import RunError
+from foretime.evaluation.calibration import Calibration
 from foretime.evaluation.slots import SLOTS
 from foretime.reranker.folds import fits_on_valid, fitted_on
-from foretime.runs.evaluation import calibrate, evaluate_split
+from foretime.runs.evaluation import calibrate, evaluate_split, softmax_at
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import load_model, scorer_of
 from foretime.runs.machine import machine, peak_memory_mb
-from foretime.runs.reranking import fit_reranker
+from foretime.runs.reranking import fit_reranker, fit_slots
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.guidance import RULES_OF_A_FILE
@@ -27,21 +27,23 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
     model = load_model(run, config, graph)
     if config.reranker.use and not run.reranker_file.exists():
         fit_reranker(run, config, graph, model, callback)
+    if config.reranker.use and config.reranker.slots and not run.has_slots(graph):
+        fit_slots(run, config, graph, model, callback)
     scorer = scorer_of(run, config, graph, model)
     callback.announce("calibrating on valid")
-    temperatures = calibrate(scorer, graph)
+    calibrations = calibrate(scorer, graph)
     report = {
         **_facts_of(run, config, graph),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "peak_memory_mb": peak_memory_mb(),
         "machine": machine(),
-        "temperatures": temperatures,
+        "calibration": {slot: one.to_dict() for slot, one in calibrations.items()},
         "choice": choice_note(config),
     }
     for split in ("valid", "test") if with_test else ("valid",):
         if len(graph.facts(split)):
             callback.announce(f"ranking {split}")
-            report[split] = evaluate_split(scorer, graph, split, config.training.filter, temperatures).to_dict()
+            report[split] = evaluate_split(scorer, graph, split, config.training.filter, calibrations).to_dict()
     report["tested_before"] = before
     report["test_note"] = note_on_test("test" in report, before)
     run.write_report(report)
@@ -67,23 +69,31 @@ def _facts_of(run: RunFolder, config: Config, graph: Graph) -> dict[str, Any]:
 
 def is_finished(run: RunFolder, graph: Graph, with_test: bool = True) -> bool:
     """Return whether the run has its re-ranker and a whole report, with test in it if that is wanted."""
-    if run.config().reranker.use and not run.reranker_file.exists():
+    reranker = run.config().reranker
+    if reranker.use and not (run.reranker_file.exists() and (run.has_slots(graph) or not reranker.slots)):
         return False
     try:
         report: Any = run.report()
     except RunError:  # it is not there, or damaged: it has to be written
         return False
     splits = [split for split in ("valid", "test") if len(graph.facts(split)) and (split == "valid" or with_test)]
-    return temperatures_in(report) is not None and all(report.get(name) for name in ("test_note", *splits))
+    return calibrations_in(report) is not None and all(report.get(name) for name in ("test_note", *splits))
 
 
-def temperatures_in(report: Any) -> dict[str, float] | None:
-    """Return the temperature of each slot that a report has, or nothing if one is missing or impossible."""
-    found = report.get("temperatures") if isinstance(report, dict) else None
-    if not isinstance(found, dict) or set(found) != set(SLOTS):
+def calibrations_in(report: Any) -> dict[str, Calibration] | None:
+    """Return the calibration of each slot that a report has, or nothing if one is missing or impossible.
+
+    A report of an earlier version has one temperature for each slot.
+    """
+    if not isinstance(report, dict):
         return None
-    possible = (isinstance(value, int | float) and 0 < value < math.inf for value in found.values())
-    return found if all(possible) else None
+    try:
+        if "calibration" not in report:
+            found = {slot: softmax_at(slot, report["temperatures"][slot]) for slot in SLOTS}
+            return {slot: Calibration.from_dict(one.to_dict()) for slot, one in found.items()}
+        return {slot: Calibration.from_dict(report["calibration"][slot]) for slot in SLOTS}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 def note_on_test(ranked: bool, before: list[int]) -> str:
@@ -97,7 +107,7 @@ def note_on_test(ranked: bool, before: list[int]) -> str:
 
 def choice_note(config: Config) -> str:
     """Return what valid has served for."""
-    note = "weights of the epoch with the best MRR on valid; temperatures fitted on valid"
+    note = "weights of the epoch with the best MRR on valid; probabilities calibrated on valid"
     if fits_on_valid(config.reranker):
         note += "; the re-ranker was fitted on valid, whose figures here are therefore not those of unseen facts"
     return f"{note}; {RULES_OF_A_FILE}" if config.rules.file else note

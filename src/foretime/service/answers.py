@@ -6,7 +6,7 @@ import asyncio
 import time
 from functools import partial
 from itertools import accumulate
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -56,6 +56,13 @@ class AnswerOut(ResponseBody):
 AnswerChangeOut: Any = response_of(AnswerChange)
 
 
+class Listed(NamedTuple):
+    """The answers that are shown, and the probability of all others."""
+
+    answers: list[AnswerOut]
+    other_probability: float
+
+
 class CompleteOut(ResponseBody):
     """The answers to a question, best first; with other evidence, also what has changed."""
 
@@ -63,6 +70,7 @@ class CompleteOut(ResponseBody):
     question: GivenSlots
     slot: Slot
     answers: list[AnswerOut]
+    other_probability: float = Field(description="That the true answer is one that is not listed.")
     note: str | None
     changes: list[AnswerChangeOut] | None = Field(default=None, description="Ranks and probabilities before and now.")
     evidence: list[str] | None = Field(default=None, description="What was changed in the evidence, in words.")
@@ -74,6 +82,7 @@ class BatchOutcome(ResponseBody):
     question: GivenSlots
     slot: Slot | None
     answers: list[AnswerOut]
+    other_probability: float = Field(description="That the true answer is one that is not listed.")
     error: ErrorDetail | None
 
 
@@ -115,7 +124,7 @@ async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn
     if isinstance(found, Exception):
         raise found
     return CompleteOut(
-        run=run.name, question=asked.question.to_dict(), slot=slot, answers=found, note=note_of(run, slot)
+        run=run.name, question=asked.question.to_dict(), slot=slot, **found._asdict(), note=note_of(run, slot)
     )
 
 
@@ -128,6 +137,7 @@ def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
         question=asked.question.to_dict(),
         slot=found.answers.target,
         answers=[AnswerOut(**one.to_dict()) for one in found.answers],
+        other_probability=found.answers.other_probability,
         note=note_of(run, found.answers.target),
         changes=[AnswerChangeOut(**one._asdict()) for one in found.changes],
         evidence=list(found.evidence),
@@ -228,7 +238,7 @@ def note_of(run: ServedRun, slot: Slot) -> str | None:
 
 def ask_together(
     run: ServedRun, wanted: list[tuple[Question, int]], already_known: AlreadyKnown
-) -> list[list[AnswerOut] | Exception]:
+) -> list[Listed | Exception]:
     """Return the answers to each question, or the error of one that cannot be answered."""
     try:
         questions, most = [question for question, _ in wanted], max(top for _, top in wanted)
@@ -236,9 +246,8 @@ def ask_together(
     except Exception as error:  # one bad question must not fail those beside it
         return [error] if len(wanted) == 1 else [ask_together(run, [one], already_known)[0] for one in wanted]
     # the first answers are the same however many are asked for
-    return [
-        [AnswerOut(**one.to_dict()) for one in answers[:top]] for (_, top), answers in zip(wanted, found, strict=True)
-    ]
+    shown = [answers[:top] for (_, top), answers in zip(wanted, found, strict=True)]
+    return [Listed([AnswerOut(**one.to_dict()) for one in answers], answers.other_probability) for answers in shown]
 
 
 def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], until: float) -> dict[int, bytes]:
@@ -255,12 +264,14 @@ def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], unt
     return outcomes
 
 
-def _outcome(question: QuestionIn, slot: Slot | None, found: list[AnswerOut] | Exception) -> bytes:
-    shown: dict[str, Any] = {"answers": found, "error": None}
+def _outcome(question: QuestionIn, slot: Slot | None, found: Listed | Exception) -> bytes:
+    shown: dict[str, Any] = {"answers": [], "other_probability": 0.0}
     if isinstance(found, ForetimeError):
         found = unanswerable(found)
     if isinstance(found, Problem):
-        shown = {"answers": [], "error": found.detail}
+        shown["error"] = found.detail
     elif isinstance(found, Exception):
         raise found
+    else:
+        shown = {**found._asdict(), "error": None}
     return BatchOutcome(question=question.question.to_dict(), slot=slot, **shown).model_dump_json().encode()

@@ -2,11 +2,12 @@
 
 import { address, ask, runPath } from "../api.js";
 import { curve } from "../charts/curves.js";
+import { reliability } from "../charts/reliability.js";
 import { h, replace } from "../dom.js";
 import { keepShown, shown } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
 import { block, empty, later, lines } from "../parts/states.js";
-import { count, number } from "../words.js";
+import { count } from "../words.js";
 
 const SPLITS = ["test", "valid"];
 const GROUPS = [
@@ -36,6 +37,11 @@ function report(run, { report: found, metrics, trace, config }) {
         ? section("On valid, which the re-ranker was fitted on: these are not unseen facts", fittedFigures(found[name]))
         : section(`On ${name}`, splitFigures(name, found[name])),
     ),
+    splits.length > 0 &&
+      found[splits[0]].slots && [
+        section(`Who, what, to whom and when, on ${splitLabel(run, splits[0])}`, bySlot(found[splits[0]].slots)),
+        section(`How far to believe a probability, on ${splitLabel(run, splits[0])}`, believed(found[splits[0]].slots)),
+      ],
     trace.length > 0 && section("Training", curves(trace, found.best_epoch), trainingNote(found)),
     splits.length > 0 &&
       section(
@@ -96,7 +102,7 @@ function calibrationTile(name, split) {
 
 function calibrationNote(name, split) {
   if (name !== "valid" || !split.calibration_error) return null;
-  return h("p", { class: "note" }, "Confidence is calibrated on valid, so this is not its error on new facts.");
+  return h("p", { class: "note" }, "Probabilities are calibrated on valid, so this is not its error on new facts.");
 }
 
 function byKind(split) {
@@ -160,6 +166,84 @@ function meter(share) {
   const element = h("i", { class: "meter", "aria-hidden": "true" }, h("i"));
   element.firstChild.style.width = `${share * 100}%`;
   return element;
+}
+
+function bySlot(slots) {
+  const rows = Object.entries(slots).flatMap(([slot, one]) => [
+    [slot, "this run", one],
+    ...(one.counting ? [[slot, "counting", one.counting]] : []),
+  ]);
+  const steps = [...new Set(rows.flatMap(([, , one]) => Object.keys(one.within ?? {})))];
+  const spans = rows.some(([, , one]) => one.overlap) ? ["giou", "aeiou"] : [];
+  const more = [
+    ...steps.map((step) => [`±${step}`, (one) => one.within?.[step]]),
+    ...spans.map((name) => [name.replace("iou", "IoU"), (one) => one.overlap?.[name]]),
+  ];
+  return [
+    plainTable(
+      ["Asked for", "By", "Questions", ...METRICS.map(({ label }) => label), ...more.map(([label]) => label)],
+      rows.map(([slot, by, one]) => [
+        slot,
+        by,
+        count(one.questions),
+        ...METRICS.map((metric) => figure(one, metric)),
+        ...more.map(([, value]) => value(one)?.toFixed(3) ?? ""),
+      ]),
+      2,
+    ),
+    steps.length > 0 && h("p", { class: "note" }, "±k: the best time is off by k steps at the most."),
+  ];
+}
+
+function believed(slots) {
+  const measured = Object.entries(slots).filter(([, one]) => one.reliability);
+  const rows = measured.flatMap(([slot, { reliability: all }]) => [
+    [slot, "all", all],
+    ...Object.entries(all.kinds ?? {}).map(([kind, one]) => [slot, kind, one]),
+  ]);
+  return [
+    h(
+      "div",
+      { class: "curves" },
+      measured.map(([slot, one]) => reliability(`${slot}, ${count(one.reliability.questions)} questions`, one.reliability)),
+    ),
+    h("p", { class: "note" }, "How often the best answer is right, against its probability; on the dashed line both agree."),
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "By kind of question"),
+      plainTable(
+        ["Asked for", "Nearest event in train", "Questions", "ECE", "By chance", "Brier", "Log loss"],
+        rows.map(([slot, kind, one]) => [
+          slot,
+          kind,
+          count(one.questions),
+          ...["ece", "ece_by_chance", "brier", "log_loss"].map((name) => one[name].toFixed(3)),
+        ]),
+        2,
+      ),
+      h("p", { class: "note" }, "By chance: what the ECE would be if every probability were exact."),
+    ),
+  ];
+}
+
+/** Return a table of texts; the first `words` columns are words, the others figures. */
+function plainTable(heads, rows, words) {
+  const kind = (place) => (place < words ? "" : "figure");
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, heads.map((text, place) => h("th", { class: kind(place) }, text)))),
+      h(
+        "tbody",
+        {},
+        rows.map((row) => h("tr", {}, row.map((text, place) => h("td", { class: kind(place) }, text)))),
+      ),
+    ),
+  );
 }
 
 function curves(trace, best) {
@@ -271,12 +355,6 @@ function settings(found, config) {
     ["Parameters", count(found.parameters)],
     ["Chosen by", found.choice],
     ["Test", found.test_note],
-    [
-      "Temperatures",
-      Object.entries(found.temperatures ?? {})
-        .map(([slot, value]) => `${slot} ${number(value)}`)
-        .join(", "),
-    ],
   ].filter(([, value]) => value);
   return [
     h(
