@@ -268,7 +268,7 @@ class Run:
         meter = ExplanationMeter(self.predictor, source.filter, config.training.filter, seed)
         path = planted_file(config.data.path) if planted is None else Path(planted)
         true = {} if path is None else meter.read_planted(path)
-        settings = {"run": self.path.name, "graph": self.graph.name, "split": split}
+        settings: dict[str, Any] = {"run": self.path.name, "graph": self.graph.name, "split": split}
         settings |= {"questions": questions, "seed": seed}
         return measure_explanations(meter, facts, true, settings, progress)
 
