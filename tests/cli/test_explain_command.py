@@ -8,8 +8,10 @@ import pyarrow.parquet
 import pytest
 
 from foretime.data.graph import Graph
+from foretime.inference.answers import Question
 from foretime.inference.explainer import NO_EVIDENCE
 from foretime.inference.predictor import Predictor
+from foretime.inference.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +138,21 @@ def read_rows(path: Path) -> list[dict]:
     if path.suffix == ".jsonl":
         return [json.loads(line) for line in text.splitlines()]
     return list(csv.DictReader(text.splitlines(), delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+def test_what_if_shows_before_and_after(foretime, evidence_run: Path, fact):
+    run, question = Run(evidence_run), {name: value for name, value in fact.items() if name != "object"}
+    words = ["--without", fact["predicate"], "--past-only", "-n", 3]
+    expected = run.what_if(without=[fact["predicate"]], past_only=True)
+    changes = expected.changes(Question(**question), top=3)
+    shown = json.loads(foretime("predict", evidence_run, *flags(question), *words, "--json").out)
+    assert shown == json.loads(json.dumps(changes.to_dict()))
+    table = foretime("predict", evidence_run, *flags(question), *words).out
+    assert all(line in table for line in changes.evidence)
+    assert all(change.name in table for change in changes.changes)
+    explanation = expected.explain(**fact, top=3)
+    text = foretime("explain", evidence_run, *flags(fact), *words).out
+    assert text == f"{expected.compare(explanation)}\n\n{explanation.to_text(3)}\n"
+    wrong = foretime("predict", evidence_run, *flags(question), "--without", "Acuse")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "'Acuse' is no predicate; did you mean 'Accuse'?" in wrong.err

@@ -8,6 +8,7 @@ from live_service import Live
 from typer.testing import CliRunner
 
 from foretime.cli import app
+from foretime.inference.answers import Question
 from foretime.service import rules as rule_routes
 
 WORLD = "/runs/world"
@@ -68,6 +69,28 @@ def test_an_explanation_is_that_of_the_command_line(live: Live, fact: dict[str, 
     )
     assert_close(found, json.loads(printed.stdout))
     assert live.post(f"{WORLD}/explain", {**fact, "competitor": competitor, "top": 3}).json() == found
+
+
+def test_what_if_is_that_of_the_library(live: Live, fact: dict[str, str]):
+    run, asked = live.service.catalog["world"], without(fact, "object")
+    before = live.found(f"{WORLD}/complete", **asked, top=3)
+    assert "changes" not in before
+    event = live.found(f"{WORLD}/explain", **fact)["reasons"][0]["events"][0]
+    text = " | ".join(event[name] for name in ("subject", "predicate", "object", "time"))
+    other = f"{fact['object']} | {fact['predicate']} | {fact['subject']} | {fact['time']}"
+    changed = {"without": [text, fact["predicate"]], "with": [other], "past_only": True}
+    found = live.post(f"{WORLD}/complete", {**asked, **changed, "top": 3}).json()
+    what_if = run.what_if(without=changed["without"], with_=[other], past_only=True)
+    expected = what_if.changes(Question(**asked), top=3)
+    assert found["evidence"] == list(expected.evidence)
+    assert_close(found["changes"], [change._asdict() for change in expected.changes])
+    assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected.answers]
+    explained = live.found(f"{WORLD}/explain", **fact, without=text)
+    assert explained["change"]["rank_before"] == live.found(f"{WORLD}/explain", **fact)["rank"]
+    assert explained["change"]["rank"] == explained["rank"]
+    wrong = live.post(f"{WORLD}/complete", {**asked, "without": ["nothing"]})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "unanswerable")
+    assert live.found(f"{WORLD}/complete", **asked, top=3) == before
 
 
 def assert_close(found: Any, expected: Any) -> None:

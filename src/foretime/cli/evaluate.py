@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress
@@ -20,7 +20,7 @@ def evaluate(  # noqa: PLR0913, each is a flag
     predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
     plot: Annotated[Path | None, typer.Option(help="Where a reliability plot goes (.svg, .png).")] = None,
     explanations: Annotated[
-        bool, typer.Option("--explanations", help="Measure the explanations of answers to test instead.")
+        bool, typer.Option("--explanations", help="Measure the explanations of answers instead.")
     ] = False,
     questions: Annotated[int, typer.Option(help="With --explanations: how many questions.", min=2)] = 200,
     seed: Annotated[int, typer.Option(help="With --explanations: the seed that draws them.", min=0)] = 0,
@@ -34,7 +34,8 @@ def evaluate(  # noqa: PLR0913, each is a flag
 ) -> None:
     """Rank the facts of a split with the best weights of a run, or measure its explanations."""
     if explanations:
-        measure_explanations(run, questions, seed, planted, save, as_json)
+        asked: dict[str, Any] = {"split": split, "questions": questions, "seed": seed, "planted": planted}
+        measure_explanations(run, asked, save, as_json)
         return
     if plot is not None:
         ft.Evaluation.check_plot_file(plot)  # ranking takes its time: not after it
@@ -55,7 +56,7 @@ def evaluate(  # noqa: PLR0913, each is a flag
         say(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
 
 
-def measure_explanations(run: Path, questions: int, seed: int, planted: Path | None, save: bool, as_json: bool) -> None:
+def measure_explanations(run: Path, asked: dict[str, Any], save: bool, as_json: bool) -> None:
     """Print how good the explanations of a run are, and keep it in the run if asked to."""
     with Progress(console=error_console, transient=True) as bar:
         task = bar.add_task("explaining", total=None)
@@ -64,7 +65,7 @@ def measure_explanations(run: Path, questions: int, seed: int, planted: Path | N
             bar.update(task, completed=done, total=total)
 
         opened = ft.open_run(run)
-        found = opened.measure_explanations(questions=questions, seed=seed, planted=planted, progress=tell)
+        found = opened.measure_explanations(**asked, progress=tell)
     if save:
         note(f"kept in {found.save(opened.path)}")
     if as_json:

@@ -129,7 +129,7 @@ def _mean(key: MeasureKey, measured: Sequence[QuestionMeasures]) -> MeasuredMean
     having = [one for one in measured if key in one.values]
     values = np.array([one.values[key] for one in having])
     _, fact = np.unique([one.fact for one in having], return_inverse=True)
-    sums, count = np.bincount(fact, weights=values), np.bincount(fact).astype(np.float64)
+    sums, count = np.bincount(fact, weights=values).astype(np.float64), np.bincount(fact).astype(np.float64)
     low, high = bootstrap(sums[:, None], count)[0].tolist()
     return MeasuredMean(*key, float(values.mean()), low, high, len(values))
 

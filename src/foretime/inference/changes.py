@@ -45,9 +45,8 @@ class EventIds(NamedTuple):
     def matches(self, facts: Facts) -> NDArray[np.bool_]:
         """Return which facts are this event, (facts,)."""
         same = (facts.subject == self.subject) & (facts.predicate == self.predicate) & (facts.object == self.object)
-        if self.whole:
-            return same & (facts.start == self.start) & (facts.end == self.end)
-        return same & ((facts.start == self.start) | (facts.end == self.start))
+        first, last = facts.start == self.start, facts.end == self.end
+        return np.asarray(same & (first & last if self.whole else first | last))
 
     def fact(self) -> Facts:
         """Return the event as a fact."""
@@ -154,7 +153,7 @@ def event_text(facts: Facts, row: int, graph: Graph) -> str:
     subject, predicate, object_, *ends = (int(column[row]) for column in facts.columns())
     times = dict.fromkeys("?" if step == UNKNOWN else graph.timeline.label(step) for step in ends)
     names = graph.entities.name(subject), graph.predicates.name(predicate), graph.entities.name(object_)
-    return fact_text(dict(enumerate((*names, BETWEEN_ENDS.join(times)))))
+    return fact_text(dict(zip(SLOTS, (*names, BETWEEN_ENDS.join(times)), strict=True)))
 
 
 def nearest_facts(event: EventIds, facts: Facts) -> Ids:
@@ -164,4 +163,4 @@ def nearest_facts(event: EventIds, facts: Facts) -> Ids:
     start, end = facts.known_ends()
     far = np.minimum(np.abs(start - event.start), np.abs(end - event.start))
     order: Ids = np.lexsort([far, -(shared + (far == 0))])[:NEAR]
-    return order[shared[order] >= 2]
+    return np.asarray(order[shared[order] >= 2])

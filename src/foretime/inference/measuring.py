@@ -159,7 +159,7 @@ class ExplanationMeter:
         for name, step in (("start", start), ("end", end)):
             if start != end and step != UNKNOWN:
                 times[name] = label(step)
-        slots = names | {asked.slot: self.graph.entities.name(candidate)} | times
+        slots: dict[str, Any] = names | {asked.slot: self.graph.entities.name(candidate)} | times
         return self.predictor.explainer.explain(slot=asked.slot, **slots)
 
     def _labels(self, fact: Facts) -> tuple[str, str, str]:

@@ -251,23 +251,25 @@ class Run:
 
     def measure_explanations(
         self,
+        split: str = "test",
         *,
         questions: int = 200,
         seed: int = 0,
         planted: Path | str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> ExplanationMeasures:
-        """Return how good the explanations of answers to test are, measured on `questions` that the seed draws.
+        """Return how good the explanations of answers to a split are, measured on `questions` that the seed draws.
 
         `planted` is the file of a generated world that says which events made each planted one; by default the one
         beside the data of the run, and without one truth is not measured. `progress` hears how many are done of how
-        many. Raises `QuestionError` if the run looks up no events, and `DataError` if the graph has no test facts.
+        many. Raises `QuestionError` if the run looks up no events, and `DataError` if the graph has no such facts.
         """
-        facts, source, config = self.facts("test"), self._evidence_source, self.config
+        facts, source, config = self.facts(split), self._evidence_source, self.config
         meter = ExplanationMeter(self.predictor, source.filter, config.training.filter, seed)
         path = planted_file(config.data.path) if planted is None else Path(planted)
         true = {} if path is None else meter.read_planted(path)
-        settings = {"run": self.path.name, "graph": self.graph.name, "questions": questions, "seed": seed}
+        settings: dict[str, Any] = {"run": self.path.name, "graph": self.graph.name, "split": split}
+        settings |= {"questions": questions, "seed": seed}
         return measure_explanations(meter, facts, true, settings, progress)
 
     def __repr__(self) -> str:

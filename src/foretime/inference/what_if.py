@@ -112,7 +112,7 @@ class EvidenceSource:
     def changed(self, kept: Mask, added: Facts, past_only: bool | None, weights: Tensor | None) -> Predictor:
         """Return the predictor whose evidence has only the facts that are `kept`, and those that are `added`."""
         graph, at = self.predictor.graph, 0
-        splits: dict[str, Facts] = {}
+        splits: dict[str, Any] = {}
         for split in self.splits:
             own = graph.facts(split)
             splits[split] = own.take(kept[at : at + len(own)])
@@ -122,7 +122,7 @@ class EvidenceSource:
             changed = replace(graph, **{**splits, first: concatenate([splits[first], added])})
             scorer = self._sorted(changed).scorer(None, past_only, weights)
         else:
-            changed = replace(graph, **splits)  # type: ignore[arg-type]
+            changed = replace(graph, **splits)
             scorer = self.filter.scorer(None if kept.all() else kept, past_only, weights)
         return self.predictor.on(scorer, changed)
 

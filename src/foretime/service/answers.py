@@ -112,7 +112,7 @@ class CompareOut(ResponseBody):
     shared: int
 
 
-@router.get("/runs/{run}/complete")
+@router.get("/runs/{run}/complete", response_model_exclude_unset=True)
 async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one."""
     slot = await checked(backend, run, asked, check_question)
@@ -144,13 +144,13 @@ def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
     )
 
 
-@router.post("/runs/{run}/complete")
+@router.post("/runs/{run}/complete", response_model_exclude_unset=True)
 async def complete_posted(run: TheRun, backend: TheBackend, asked: CompleteIn) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one."""
     return await complete(run, backend, asked)
 
 
-@router.get("/compare")
+@router.get("/compare", response_model_exclude_unset=True)
 async def compare(backend: TheBackend, asked: Annotated[CompareIn, Query()]) -> CompareOut:
     """Ask two runs the same question."""
     runs = backend.catalog[asked.left], backend.catalog[asked.right]
@@ -173,7 +173,7 @@ async def compare(backend: TheBackend, asked: Annotated[CompareIn, Query()]) -> 
     )
 
 
-@router.post("/compare")
+@router.post("/compare", response_model_exclude_unset=True)
 async def compare_posted(backend: TheBackend, asked: CompareIn) -> CompareOut:
     """Ask two runs the same question."""
     return await compare(backend, asked)
