@@ -9,7 +9,7 @@ from foretime.inference.explanation.reasons import ShownReason
 
 OPENINGS = ((0.8, "Very likely"), (0.5, "Likely"), (0.15, "Possible"), (0.0, "Unlikely"))
 """The word that a probability begins with: the first whose bound it reaches."""
-_SECOND, _AGAINST, _LEANS = 0.35, 0.2, 0.5
+_SECOND, _AGAINST, _LEANS = 0.35, 0.1, 0.5
 """How large the second reason must be beside the first, a reason against beside all that supports, to be named; and
 which share of the support must lie after the time asked about for the answer to lean on it."""
 _THERE_WAS = "there was "

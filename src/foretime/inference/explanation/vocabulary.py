@@ -8,7 +8,7 @@ from foretime.data.graph import Graph
 from foretime.evidence.reasons import Event
 from foretime.inference.explanation.events import DatedEvent, Mark
 from foretime.inference.explanation.phrases import isolated, when_words
-from foretime.reranker.features.names import words_of
+from foretime.reranker.features.names import WORD, words_of
 
 
 class FactIds(NamedTuple):
@@ -70,8 +70,8 @@ class GraphWords:
 
     def shared_words(self, asked: FactIds) -> list[str]:
         """Return the words that the names of the two have in common."""
-        own, other = (words_of(self._entity(one)) for one in (asked.subject, asked.object))
-        return [word for word in own if word in other]
+        own, other = self._entity(asked.subject), words_of(self._entity(asked.object))
+        return list(dict.fromkeys(word for word in WORD.findall(own) if word.casefold() in other))
 
     def when(self, distance: int) -> str:
         """Return where an event lies from the time asked about."""

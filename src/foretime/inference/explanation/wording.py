@@ -125,7 +125,7 @@ class Wording:
         names = [self._words.name(one) for one in found[:_NAMED]]
         more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         both = f"{self._words.name(asked.subject)} and {self._words.name(asked.object)}"
-        such = f"{names[0]}" if len(found) == 1 else f"{len(found):,} others, such as {listed(names[:2])}"
+        such = listed(names) if len(found) <= 2 else f"{len(found):,} others, such as {listed(names[:2])}"
         clause = f"{both} both had dealings with {such}"
         return _Said("common neighbours", f"{both} have common neighbours", f"{', '.join(names)}{more}", clause)
 
@@ -153,7 +153,7 @@ class Wording:
         both = [step for step in near[1:] if step * near[0] < 0 and abs(step) <= 2 * abs(near[0])]
         end = steps[near[0]].end
         when = listed([self._words.when(step) for step in (near[0], *both[:1])])
-        return f"{when} (of the {end})" if end else when
+        return f"{when}, counted from the {end}" if end else when
 
     def _often(self, asked: FactIds, group: list[Reason]) -> str:
         counts = [int(reason.value) for reason in group if GROUPS[reason.group].kind == "total"]

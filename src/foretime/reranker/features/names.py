@@ -15,7 +15,7 @@ from foretime.data.facts import Facts
 from foretime.data.vocabulary import Vocabulary
 from foretime.evidence.events import Ints, Offsets, offsets_of
 
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 
 
 class NameWords(NamedTuple):
@@ -35,7 +35,7 @@ class NameWords(NamedTuple):
 
 def words_of(name: str) -> list[str]:
     """Return the words of a name in small letters, each once."""
-    return list(dict.fromkeys(_WORD.findall(name.casefold())))
+    return list(dict.fromkeys(WORD.findall(name.casefold())))
 
 
 def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords:
