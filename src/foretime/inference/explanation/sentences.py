@@ -62,16 +62,12 @@ def _opening(rank: int, probability: float | None, already_known: str | None) ->
 
 def _sentence(opening: str, for_it: Sequence[ShownReason], against: Sequence[ShownReason]) -> str:
     supports, opposes = _clauses(for_it), _clauses(against)
-    weak = f"; weak because {opposes}." if opposes else "."
-    if opening == "Unlikely" and opposes:
-        return f"Unlikely because {opposes}" + (f"; in its favour, {supports}." if supports else ".")
-    if opening == "Unlikely":
+    if opening == "Unlikely" and not opposes:
         return f"Unlikely: {supports or 'nothing that is known supports it'}, but other answers have more behind them."
-    if not supports:
-        return f"{opening}, though nothing that is known supports it" + (
-            f"; weak because {opposes}." if opposes else "."
-        )
-    return f"{opening} because {supports}" + (f"; weak because {opposes}." if opposes else ".")
+    if opening == "Unlikely":
+        return f"Unlikely because {opposes}{f'; in its favour, {supports}' if supports else ''}."
+    why = f"because {supports}" if supports else "though nothing that is known supports it"
+    return f"{opening} {why}{f'; weak because {opposes}' if opposes else ''}."
 
 
 def _chosen(reasons: Sequence[ShownReason], count: int) -> list[ShownReason]:

@@ -51,7 +51,7 @@ class _Statement(NamedTuple):
     events: Sequence[Event] = ()
     facts: Sequence[DatedEvent] = ()
     """Events that have their words already."""
-    count: int = 0
+    in_all: int = 0
     """How many events there are in all, where they are not all given."""
 
 
@@ -112,7 +112,7 @@ class Statements:
             said.clause,
             events=events,
             rest=about.amount - math.fsum(event.contribution for event in events),
-            groundings=said.count or len(said.events),
+            groundings=said.in_all or len(said.events),
             key=about.key,
         )
 
@@ -236,7 +236,7 @@ class Statements:
         left = len(shared.co_neighbours) - 1
         more = f", and so {'is' if left == 1 else 'are'} {plural(left, 'other')}" if left else ""
         facts = [event for one in known for event in one.events[:3]]
-        return _Statement(title, clause + more, clause, facts=facts[:EVENTS_KEPT], count=len(facts))
+        return _Statement(title, clause + more, clause, facts=facts[:EVENTS_KEPT], in_all=len(facts))
 
 
 def _distance(asked: FactIds, event: Event) -> int:
