@@ -15,7 +15,7 @@ from foretime.data.facts import Facts
 from foretime.data.vocabulary import Vocabulary
 from foretime.evidence.events import Ints, Offsets, offsets_of
 
-WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+")
 
 
 class NameWords(NamedTuple):
@@ -33,17 +33,13 @@ class NameWords(NamedTuple):
     by_predicate_count: Ints
 
 
-def words_of(name: str) -> list[str]:
-    """Return the words of a name in small letters, each once."""
-    return list(dict.fromkeys(WORD.findall(name.casefold())))
-
-
 def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords:
     """Return the words of all names, and how often they stand among the objects of each predicate."""
     words: dict[str, int] = {}
     found: list[list[int]] = []
     for entity in range(len(entities)):
-        found.append([words.setdefault(word, len(words)) for word in words_of(entities.name(entity))])
+        distinct = dict.fromkeys(_WORD.findall(entities.name(entity).casefold()))
+        found.append([words.setdefault(word, len(words)) for word in distinct])
     size = np.array([len(row) for row in found], dtype=np.int64)
     of = np.append(0, np.cumsum(size))
     word = np.array([w for row in found for w in row], dtype=np.int64)
