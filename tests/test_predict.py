@@ -46,7 +46,7 @@ def interval_predictor(path: Path, predicates_each: int) -> Predictor:
     config = ModelConfig(name="lcge", rank=4, init_scale=0.8)
     model = build_model(config, sizes_of(graph, predicates_each), torch.Generator().manual_seed(2)).eval()
     model.end_offset = (predicates_each - 1) * 2 * len(graph.predicates)
-    return Predictor(Scorer(model), graph, dict.fromkeys(SLOTS, 0.7))
+    return Predictor(Scorer(model, graph), graph, dict.fromkeys(SLOTS, 0.7))
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_an_answer_known_for_an_interval_is_known_at_every_time_within(tmp_path:
     path.write_text("ann\theads\tbank\t1990\t2010\nann\theads\tclub\t1990\t1995\nbob\tjoins\tclub\t2012\t####-##-##\n")
     graph = read_graph({"train": path, "valid": path, "test": path}, Config().data)
     model = build_model(ModelConfig(name="lcge", rank=2), sizes_of(graph), torch.Generator().manual_seed(0)).eval()
-    predictor = Predictor(Scorer(model), graph, dict.fromkeys(SLOTS, 1.0))
+    predictor = Predictor(Scorer(model, graph), graph, dict.fromkeys(SLOTS, 1.0))
 
     def known(**slots: str) -> set[str]:
         return {answer.name for answer in predictor.predict(**slots) if answer.already_known}

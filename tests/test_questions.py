@@ -212,7 +212,7 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     path.write_text(text, encoding="utf-8", newline="")
     graph = read_graph(path)
     model = build_model(ModelConfig(name="complex", rank=2), sizes_of(graph), torch.Generator().manual_seed(0))
-    return Predictor(Scorer(model.eval()), graph, dict.fromkeys(("subject", "object", "predicate", "time"), 1.0))
+    return Predictor(Scorer(model.eval(), graph), graph, dict.fromkeys(("subject", "object", "predicate", "time"), 1.0))
 
 
 def test_a_name_with_a_tab_or_line_end_is_not_written_as_tsv(strange: Predictor, tmp_path: Path):

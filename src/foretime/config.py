@@ -227,6 +227,8 @@ class RerankerConfig(Section):
     the base model trains on all of train. `out-of-fold`: `fitted_folds` folds, each scored by a model that leaves it
     out, and a base model on all of train. `valid`: the valid facts, which are then no longer unseen; the report says
     so."""
+    slots: bool = True
+    """Whether an open predicate and an open time have models of their own; without them the base model answers."""
     folds: int = Field(default=10, ge=2, le=100)
     """Into how many folds train is cut, drawn by the seed of the training."""
     fitted_folds: int = Field(default=0, ge=0, le=100)

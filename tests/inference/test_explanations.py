@@ -52,7 +52,7 @@ def interval_explainer(path: Path, past_only: bool, predicates_each: int = 1) ->
     with torch.no_grad():
         model.evidence.weights.normal_(generator=draw)
     model.end_offset = (predicates_each - 1) * 2 * len(graph.predicates)
-    return Explainer(Predictor(Scorer(model.eval()), graph, dict.fromkeys(SLOTS, 0.7)))
+    return Explainer(Predictor(Scorer(model.eval(), graph), graph, dict.fromkeys(SLOTS, 0.7)))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ the timeline, and `SlotIndex` finds which of them are already known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -18,7 +18,7 @@ from foretime.data.facts import Facts, concatenate, inverse
 from foretime.data.graph import Graph
 from foretime.evaluation.calibration import ScoredCandidates
 from foretime.evaluation.filters import AnswerIndex, AnswerPairs, FilterName
-from foretime.evaluation.ranks import ScoreFunction, batches, model_scorer
+from foretime.evaluation.ranks import batches
 from foretime.models.base import Model, ScoreTerm
 from foretime.models.boundaries import end_queries
 
@@ -28,15 +28,15 @@ QUERIES_AT_ONCE = 20_000
 """How many (question, candidate) pairs are scored at once where each needs a query of its own."""
 
 
-def score_slots(model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: ScoreFunction | None = None) -> Tensor:
-    """Return the score of every candidate for the open slot of each fact, (facts, candidates).
+SlotScore = Callable[[Slot, Facts], Tensor]
+"""Scores every candidate for the open slot of each fact: (facts, candidates)."""
 
-    What a fact has in the open slot is ignored. A fact with two ends is scored by the mean of both. Entities are scored
-    by the scorer, if there is one: a re-ranker ranks entities alone.
+
+def score_filled(model: Model, graph: Graph, slot: Slot, facts: Facts) -> Tensor:
+    """Return the model's score of every predicate or every step in the open slot of each fact, (facts, candidates).
+
+    What a fact has in the open slot is ignored. A fact with two ends is scored by the mean of both.
     """
-    if slot in ("object", "subject"):
-        asked = facts if slot == "object" else inverted(facts, graph)
-        return (scorer or model_scorer(model))(asked)
     count = len(graph.predicates) if slot == "predicate" else len(graph.timeline)
     rows = [torch.empty(0, count)]
     for _, batch in batches(facts, max(1, QUERIES_AT_ONCE // count)):
@@ -62,6 +62,12 @@ def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
     return terms
 
 
+def at_single_times(facts: Facts) -> Facts:
+    """Return the events of the facts as facts at one time."""
+    events = facts.events()
+    return Facts(events.subject, events.predicate, events.object, events.time, events.time)
+
+
 class SlotIndex:
     """Finds which candidates for an open slot some facts of the graph already have.
 
@@ -74,7 +80,9 @@ class SlotIndex:
         self._entities = len(graph.entities)
         # where all facts have one time, both filters find the same answers, and `exact` finds them faster
         filter_name: FilterName = "valid-at" if graph.has_intervals else "exact"
-        self._index = AnswerIndex(self._slot_as_object(_timed(facts) if slot == "time" else facts), filter_name)
+        self._index = AnswerIndex(
+            self._slot_as_object(at_single_times(facts) if slot == "time" else facts), filter_name
+        )
 
     def find(self, facts: Facts) -> AnswerPairs:
         """Return pairs of a fact's row and a candidate for its open slot that is already known."""
@@ -95,26 +103,20 @@ class SlotIndex:
 
 @torch.inference_mode()
 def candidates(
-    model: Model, graph: Graph, slot: Slot, facts: Facts, scorer: ScoreFunction | None = None, batch_size: int = 256
+    score: SlotScore, graph: Graph, slot: Slot, facts: Facts, batch_size: int = 256
 ) -> Iterator[ScoredCandidates]:
     """Yield the scores of all candidates for each fact's open slot; other answers in train or valid score −∞.
 
     These are the answers that are filtered out for a user too.
     """
     index = SlotIndex(graph, slot, concatenate([graph.train, graph.valid]))
-    for _, batch in batches(_timed(facts) if slot == "time" else facts, batch_size):
-        scores = score_slots(model, graph, slot, batch, scorer)
+    for _, batch in batches(at_single_times(facts) if slot == "time" else facts, batch_size):
+        scores = score(slot, batch)
         answer = batch.start if slot == "time" else getattr(batch, slot)
         row, column = index.find(batch)
         other = column != answer[row]
         scores[torch.from_numpy(row[other]), torch.from_numpy(column[other])] = -torch.inf
         yield ScoredCandidates(scores, torch.from_numpy(answer))
-
-
-def _timed(facts: Facts) -> Facts:
-    """Return the events of the facts as facts at one time."""
-    events = facts.events()
-    return Facts(events.subject, events.predicate, events.object, events.time, events.time)
 
 
 def _fill(facts: Facts, slot: Slot, count: int) -> Facts:

@@ -18,7 +18,7 @@ from foretime.data.splitting import SPLITS
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.ranks import batches
-from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_slots, score_terms
+from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_terms
 from foretime.evidence.module import evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
 from foretime.reranker.scorer import Scorer
@@ -147,7 +147,7 @@ class Predictor:
         return self.graph.predicates if slot == "predicate" else self.graph.entities
 
     def _score(self, slot: Slot, facts: Facts) -> _Scored:
-        scores = score_slots(self.model, self.graph, slot, facts, self.scorer.score)  # (facts, candidates)
+        scores = self.scorer.score_slot(slot, facts)  # (facts, candidates)
         splits = {split: self._known_mask(split, slot, facts, scores) for split in SPLITS}
         still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
         return _Scored(scores, still_open, torch.softmax(still_open / self.temperatures[slot], dim=1), splits)
@@ -202,7 +202,7 @@ class Predictor:
         filled = replace(filled, **dict.fromkeys(open_columns, columns.reshape(-1).numpy()))
         found = score_terms(self.model, inverted(filled, self.graph) if slot == "subject" else filled)
         terms = {term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in found}
-        if self.scorer.reranked is not None and slot in ("subject", "object"):
+        if self.scorer.is_reranked(slot):
             terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
         return terms
 

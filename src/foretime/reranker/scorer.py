@@ -10,10 +10,13 @@ import torch
 from torch import Tensor
 
 from foretime.data.facts import Facts
+from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import score_questions
+from foretime.evaluation.slots import Slot, inverted, score_filled
 from foretime.models import Model
 from foretime.reranker.features.extractor import FeatureExtractor, Features, Shortlist, score_each_term, shortlist_of
+from foretime.reranker.slots.model import SlotModels
 from foretime.reranker.trees import Reranker
 
 
@@ -97,8 +100,26 @@ class Scorer:
     """Scores questions by a model, re-ranked if there is a re-ranker: every rank and answer comes from it."""
 
     model: Model
+    graph: Graph
     reranked: RerankedModel | None = None
+    slots: SlotModels | None = None
 
     def score(self, questions: Facts) -> Tensor:
         """Return the scores of all entities as objects of the questions, (questions, entities)."""
         return score_questions(self.model, questions) if self.reranked is None else self.reranked.score(questions)
+
+    def score_slot(self, slot: Slot, facts: Facts) -> Tensor:
+        """Return the score of every candidate for the open slot of each fact, (facts, candidates).
+
+        What a fact has in the open slot is ignored. A predicate or a time that has no model of its own is scored by the
+        base model.
+        """
+        if slot in ("object", "subject"):
+            return self.score(facts if slot == "object" else inverted(facts, self.graph))
+        model = None if self.slots is None else self.slots.models.get(slot)
+        return score_filled(self.model, self.graph, slot, facts) if model is None else model.score(facts)
+
+    def is_reranked(self, slot: Slot) -> bool:
+        """Whether candidates for a slot are scored by more than the base model."""
+        entities = slot in ("object", "subject")
+        return self.reranked is not None if entities else self.slots is not None and slot in self.slots.models

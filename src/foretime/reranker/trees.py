@@ -104,7 +104,7 @@ class Reranker:
         header = _HEADER.fullmatch(head)
         if header is None:
             raise _of_another_version(path, f"begins with {head[:40]!r}", "features that are now computed differently")
-        booster = _booster(path, body)
+        booster = read_booster(path, body)
         found, wanted = booster.feature_name(), plain_names(graph_features)
         if wanted and found[-len(wanted) :] != wanted:
             missing = [name for name in wanted if name not in found]
@@ -113,7 +113,8 @@ class Reranker:
         return cls(booster, int(header[1]))
 
 
-def _booster(path: Path, text: str) -> Booster:
+def read_booster(path: Path, text: str) -> Booster:
+    """Return the trees in the text of a file; raise `RunError` if it is damaged."""
     from lightgbm import Booster
 
     if _LAST_LINE not in text[-80:]:  # LightGBM ends the whole process over a text that is cut off

@@ -35,16 +35,14 @@ def evaluate_split(
 def calibrate(scorer: Scorer, graph: Graph) -> dict[str, float]:
     """Return the temperature of each slot that may be asked for, fitted on valid."""
     return {
-        slot: fit_temperature(
-            candidates(scorer.model, graph, slot, _sample(scorer, graph, slot, graph.valid), scorer.score)
-        )
+        slot: fit_temperature(candidates(scorer.score_slot, graph, slot, _sample(scorer, graph, slot, graph.valid)))
         for slot in SLOTS
     }
 
 
 def calibration_error(scorer: Scorer, graph: Graph, slot: Slot, facts: Facts, temperature: float) -> float:
     """Return the expected calibration error of the best answers for a slot of (a sample of) the facts."""
-    asked = candidates(scorer.model, graph, slot, _sample(scorer, graph, slot, facts), scorer.score)
+    asked = candidates(scorer.score_slot, graph, slot, _sample(scorer, graph, slot, facts))
     return expected_calibration_error(*top_confidences(asked, temperature))
 
 
@@ -54,7 +52,7 @@ def _sample(scorer: Scorer, graph: Graph, slot: Slot, facts: Facts) -> Facts:
     Evidence is looked up again for each predicate and each time, so there are fewer of those.
     """
     width = {"predicate": len(graph.predicates), "time": 10 * len(graph.timeline)}.get(slot, len(graph.entities))
-    looked_up = isinstance(scorer.model, WithEvidence) and slot in ("predicate", "time")
+    looked_up = isinstance(scorer.model, WithEvidence) and slot in ("predicate", "time") and scorer.slots is None
     limit = max(1, min(FACTS_AT_MOST, (LOOKED_UP_AT_MOST if looked_up else SCORES_AT_MOST) // width))
     if len(facts) <= limit:
         return facts

@@ -15,7 +15,7 @@ from foretime.runs.evaluation import calibrate, evaluate_split
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import load_model, scorer_of
 from foretime.runs.machine import machine, peak_memory_mb
-from foretime.runs.reranking import fit_reranker
+from foretime.runs.reranking import fit_reranker, fit_slots
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.guidance import RULES_OF_A_FILE
@@ -27,6 +27,8 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
     model = load_model(run, config, graph)
     if config.reranker.use and not run.reranker_file.exists():
         fit_reranker(run, config, graph, model, callback)
+    if config.reranker.use and config.reranker.slots and not run.has_slots:
+        fit_slots(run, config, graph, model, callback)
     scorer = scorer_of(run, config, graph, model)
     callback.announce("calibrating on valid")
     temperatures = calibrate(scorer, graph)
@@ -67,7 +69,8 @@ def _facts_of(run: RunFolder, config: Config, graph: Graph) -> dict[str, Any]:
 
 def is_finished(run: RunFolder, graph: Graph, with_test: bool = True) -> bool:
     """Return whether the run has its re-ranker and a whole report, with test in it if that is wanted."""
-    if run.config().reranker.use and not run.reranker_file.exists():
+    reranker = run.config().reranker
+    if reranker.use and not (run.reranker_file.exists() and (run.has_slots or not reranker.slots)):
         return False
     try:
         report: Any = run.report()

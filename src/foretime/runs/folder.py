@@ -8,6 +8,8 @@ trace.jsonl         one line for each epoch
 last.safetensors    weights, optimiser and progress: from which `--resume` continues
 best.safetensors    the weights of the epoch with the best MRR on valid
 reranker.txt        the trees of the re-ranker, if there is one
+slots-SLOT.txt      the trees of the models of predicate and time, if there are any
+slots.safetensors   the weights of the softmax over predicates that both read
 member-N/           the same model with another seed, if the model is an ensemble
 fold-N/             a model that leaves a fold of train out, if the re-ranker is fitted out of fold
 report.json         the evaluation of the best weights, and the calibration
@@ -45,6 +47,7 @@ class RunFolder(TrainingFiles):
         self.config_file = self.path / "config.toml"
         self.rules_file = self.path / RUN_RULES
         self.reranker_file = self.path / "reranker.txt"
+        self.softmax_file = self.path / "slots.safetensors"
         self.report_file = self.path / "report.json"
 
     @classmethod
@@ -103,6 +106,15 @@ class RunFolder(TrainingFiles):
             ) from None
         except (ImportError, OSError):  # Windows has no such locks, and neither have some network disks
             return None
+
+    def slot_file(self, slot: str) -> Path:
+        """Return where the trees of a slot's model are kept."""
+        return self.path / f"slots-{slot}.txt"
+
+    @property
+    def has_slots(self) -> bool:
+        """Whether the models of predicate and time are there."""
+        return all(file.exists() for file in (self.softmax_file, *map(self.slot_file, ("predicate", "time"))))
 
     def earlier_report_file(self, epochs: int) -> Path:
         """Return where the report is kept that the run had after fewer epochs."""

@@ -10,6 +10,10 @@ from foretime.evidence.module import WithEvidence
 from foretime.models import Ensemble, Model
 from foretime.reranker.features.extractor import FeatureExtractor, graph_feature_names
 from foretime.reranker.scorer import RerankedModel, Scorer
+from foretime.reranker.slots.extractors import EXTRACTORS
+from foretime.reranker.slots.model import SlotModel, SlotModels
+from foretime.reranker.slots.softmax import PredicateSoftmax
+from foretime.reranker.slots.trees import SlotTrees
 from foretime.reranker.trees import Reranker
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
@@ -30,11 +34,29 @@ def load_model(run: RunFolder, config: Config, graph: Graph) -> Model:
 def scorer_of(run: RunFolder, config: Config, graph: Graph, model: Model) -> Scorer:
     """Return the scorer of a run whose model is loaded already."""
     if not config.reranker.use or not run.reranker_file.exists():
-        return Scorer(model)
+        return Scorer(model, graph)
     reranker = Reranker.load(run.reranker_file, graph_feature_names(graph.has_intervals))
     extractor = FeatureExtractor.of(graph, model, config.evidence)
     known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
-    return Scorer(model, RerankedModel(model, reranker, extractor, known))
+    slots = load_slots(run, extractor) if config.reranker.slots and run.has_slots else None
+    return Scorer(model, graph, RerankedModel(model, reranker, extractor, known), slots)
+
+
+def load_slots(run: RunFolder, extractor: FeatureExtractor) -> SlotModels:
+    """Return the models of predicate and time in a run folder; they read the same events as the re-ranker."""
+    from foretime.reranker.slots.traces import table_size  # numba is slow to load
+
+    events = extractor.index.events
+    softmax = PredicateSoftmax.load(run.softmax_file, table_size(events, extractor.names), events.predicates)
+    return SlotModels(
+        {
+            slot: SlotModel(
+                make(extractor.index, extractor.names, softmax), SlotTrees.load(run.slot_file(slot), slot, make.names)
+            )
+            for slot, make in EXTRACTORS.items()
+        },
+        softmax,
+    )
 
 
 def load_base_model(folder: RunFolder, config: Config, graph: Graph, rules: Rules | None) -> Model:

@@ -36,6 +36,17 @@ def fit_reranker(run: RunFolder, config: Config, graph: Graph, model: Model, cal
     fit(examples, settings, config.training.seed, config.training.threads, on_tree).save(run.reranker_file)
 
 
+def fit_slots(run: RunFolder, config: Config, graph: Graph, model: Model, callback: Callback) -> None:
+    """Fit the models of predicate and time of a run, and save them in the run folder."""
+    from foretime.reranker.slots.fitting import fit_slot_models  # numba is slow to load
+
+    extractor = FeatureExtractor.of(graph, model, config.evidence)
+    fitted = fit_slot_models(graph, extractor.index, extractor.names, config, callback.announce)
+    fitted.softmax.save(run.softmax_file)
+    for slot, slot_model in fitted.models.items():
+        slot_model.trees.save(run.slot_file(slot))
+
+
 def _unseen_facts(
     run: RunFolder, config: Config, graph: Graph, model: Model, callback: Callback
 ) -> Iterator[tuple[Model, Facts, Facts]]:

@@ -1,0 +1,56 @@
+"""The model of an open slot: a quick first score of all candidates, and trees over the features of the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from foretime.data.facts import Facts
+from foretime.evaluation.ranks import batches
+from foretime.evaluation.slots import Slot
+from foretime.evidence.index import EvidenceIndex
+from foretime.reranker.slots.extractors import SlotExtractor, SlotShortlist
+from foretime.reranker.slots.softmax import PredicateSoftmax
+from foretime.reranker.slots.trees import SlotTrees
+
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class SlotModel:
+    """Scores the candidates of one open slot."""
+
+    extractor: SlotExtractor
+    trees: SlotTrees
+
+    def on(self, index: EvidenceIndex) -> SlotModel:
+        """Return the same fitted model over other events."""
+        return replace(self, extractor=self.extractor.on(index))
+
+    def score(self, facts: Facts) -> Tensor:
+        """Return the score of every candidate, (facts, candidates); what a fact has in the open slot is ignored."""
+        found = [self._score(self.extractor.extract(batch, hidden=False)) for _, batch in batches(facts, BATCH)]
+        return torch.cat(found) if found else torch.empty(0, 0)
+
+    def _score(self, shortlist: SlotShortlist) -> Tensor:
+        """Return the trees' scores of the shortlist; the others stand behind its last one in the order they had."""
+        scores = torch.from_numpy(self.trees.score(shortlist.features)).view(shortlist.chosen.shape)
+        last = shortlist.first.gather(1, shortlist.chosen).amin(1, keepdim=True)
+        behind = (shortlist.first - last).clamp(max=0.0) - 1e-3
+        result = scores.amin(1, keepdim=True) + behind
+        return result.scatter(1, shortlist.chosen, scores).float()
+
+
+@dataclass(frozen=True)
+class SlotModels:
+    """The models of the slots that are no entities."""
+
+    models: dict[Slot, SlotModel]
+    softmax: PredicateSoftmax
+    """What both read."""
+
+    def on(self, index: EvidenceIndex) -> SlotModels:
+        """Return the same fitted models over other events."""
+        return replace(self, models={slot: model.on(index) for slot, model in self.models.items()})
