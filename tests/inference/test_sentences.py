@@ -143,7 +143,7 @@ def test_names_that_share_words_say_which(tmp_path: Path):
     fact = FactIds(ids[0], 0, ids[1], {"": 3})
     features = [GraphFeature("name_overlap", 1.2, 0.5), GraphFeature("name_count", 3.0, 0.1)]
     reason = Statements(GraphWords(graph)).show(fact, ("names",), 0.6, features)
-    assert reason.clause == 'the names of Police (Mexico) and Criminal (Mexico) share "mexico"'
+    assert reason.clause == 'the names of Police (Mexico) and Criminal (Mexico) share "Mexico"'
 
 
 def reason(clause: str, contribution: float, topic: str = "between", mark: str = "before", key: int = 0) -> ShownReason:

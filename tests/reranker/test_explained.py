@@ -93,7 +93,7 @@ def test_what_no_rule_is_behind_goes_to_the_topic_of_its_feature(explainer: Expl
             else:
                 own[one.topic] += one.contribution
         own["general"] += found.full.expected or 0.0
-        given = {name: 0.0 for name in own} | {topic.topic: topic.contribution for topic in found.topics}
+        given = dict.fromkeys(own, 0.0) | {topic.topic: topic.contribution for topic in found.topics}
         moved = {name: given[name] - own[name] for name in own}
         assert math.fsum(moved.values()) == pytest.approx(split, abs=1e-9)
         assert moved["names"] == pytest.approx(0, abs=1e-9)

@@ -14,7 +14,8 @@ VALUES: dict[str, Any] = {
     "via": "Nelor", "prefix": "nel", "head": "Host a visit", "body": "Make a visit", "pattern": "accompanies",
     "text": "Host a visit(y, x, t) <= Make a visit(x, y, t)", "rule": "Host a visit(y, x, t) <= Make a visit(x, y, t)",
     "sentence": "Libo Pisapo expressed intent to meet Nelivia 2 days before", "message": "top: should be less than 101",
-    "code": "invalid", "field": "top", "rank": 1, "score": 8.44, "probability": 0.41, "confidence": 0.41, "facts": 17, "total": 37,
+    "code": "invalid", "field": "top", "rank": 1, "score": 8.44, "probability": 0.41,
+    "confidence": 0.41, "facts": 17, "total": 37,
 }  # fmt: skip
 """Plausible values by the name of a field; any other field has the plainest value of its type."""
 PLAIN = {"string": "", "integer": 1, "number": 0.5, "boolean": False, "null": None}

@@ -9,7 +9,7 @@ from foretime.inference.explanation.reasons import ShownReason
 
 OPENINGS = ((0.8, "Very likely"), (0.5, "Likely"), (0.15, "Possible"), (0.0, "Unlikely"))
 """The word that a probability begins with: the first whose bound it reaches."""
-_SECOND, _AGAINST, _LEANS = 0.35, 0.2, 0.5
+_SECOND, _AGAINST, _LEANS = 0.35, 0.1, 0.5
 """How large the second reason must be beside the first, a reason against beside all that supports, to be named; and
 which share of the support must lie after the time asked about for the answer to lean on it."""
 _THERE_WAS = "there was "
@@ -62,15 +62,12 @@ def _opening(rank: int, probability: float | None, already_known: str | None) ->
 
 def _sentence(opening: str, for_it: Sequence[ShownReason], against: Sequence[ShownReason]) -> str:
     supports, opposes = _clauses(for_it), _clauses(against)
-    if opening == "Unlikely" and opposes:
-        return f"Unlikely because {opposes}" + (f"; in its favour, {supports}." if supports else ".")
-    if opening == "Unlikely":
+    if opening == "Unlikely" and not opposes:
         return f"Unlikely: {supports or 'nothing that is known supports it'}, but other answers have more behind them."
-    if not supports:
-        return f"{opening}, though nothing that is known supports it" + (
-            f"; weak because {opposes}." if opposes else "."
-        )
-    return f"{opening} because {supports}" + (f"; weak because {opposes}." if opposes else ".")
+    if opening == "Unlikely":
+        return f"Unlikely because {opposes}{f'; in its favour, {supports}' if supports else ''}."
+    why = f"because {supports}" if supports else "though nothing that is known supports it"
+    return f"{opening} {why}{f'; weak because {opposes}' if opposes else ''}."
 
 
 def _chosen(reasons: Sequence[ShownReason], count: int) -> list[ShownReason]:

@@ -51,6 +51,8 @@ class _Statement(NamedTuple):
     events: Sequence[Event] = ()
     facts: Sequence[DatedEvent] = ()
     """Events that have their words already."""
+    in_all: int = 0
+    """How many events there are in all, where they are not all given."""
 
 
 class _About(NamedTuple):
@@ -110,7 +112,7 @@ class Statements:
             said.clause,
             events=events,
             rest=about.amount - math.fsum(event.contribution for event in events),
-            groundings=len(said.events) or len(said.facts),
+            groundings=said.in_all or len(said.events),
             key=about.key,
         )
 
@@ -225,12 +227,16 @@ class Statements:
         if shared is None or not shared.co_neighbours:
             none = f"no one who shares a neighbour with {given} is known with {name}"
             return _Statement(title, none, none)
-        first = shared.co_neighbours[0]
+        # who has the answer at the time asked about comes first, then the heaviest
+        known = sorted(
+            shared.co_neighbours, key=lambda one: one.events[2].mark != "same time" if one.events[2:] else True
+        )
+        first = known[0]
         clause = f"{isolated(first.name)}, who shares {isolated(first.via)} with {given}, is known with {name} too"
         left = len(shared.co_neighbours) - 1
         more = f", and so {'is' if left == 1 else 'are'} {plural(left, 'other')}" if left else ""
-        facts = [event for one in shared.co_neighbours for event in one.events[:3]]
-        return _Statement(title, clause + more, clause, facts=facts[:EVENTS_KEPT])
+        facts = [event for one in known for event in one.events[:3]]
+        return _Statement(title, clause + more, clause, facts=facts[:EVENTS_KEPT], in_all=len(facts))
 
 
 def _distance(asked: FactIds, event: Event) -> int:

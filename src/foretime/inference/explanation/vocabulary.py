@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from foretime.data.graph import Graph
 from foretime.evidence.reasons import Event
 from foretime.inference.explanation.events import DatedEvent, Mark
 from foretime.inference.explanation.phrases import isolated, when_words
-from foretime.reranker.features.names import words_of
+
+_WORD = re.compile(r"\w+")
 
 
 class FactIds(NamedTuple):
@@ -70,8 +72,9 @@ class GraphWords:
 
     def shared_words(self, asked: FactIds) -> list[str]:
         """Return the words that the names of the two have in common."""
-        own, other = (words_of(self._entity(one)) for one in (asked.subject, asked.object))
-        return [word for word in own if word in other]
+        own, other = (_WORD.findall(self._entity(one)) for one in (asked.subject, asked.object))
+        there = {word.casefold() for word in other}
+        return list(dict.fromkeys(word for word in own if word.casefold() in there))
 
     def when(self, distance: int) -> str:
         """Return where an event lies from the time asked about."""

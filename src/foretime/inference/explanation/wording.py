@@ -60,7 +60,7 @@ class Wording:
             family=family,
             topic=topic_of_key(key),
             title=said.title,
-            sentence=f"{said.statement}: {self._whens(asked, group)} ({said.example})",
+            sentence=f"{said.statement}{self._whens(asked, group)} ({said.example})",
             clause=said.clause,
             rule=None if rule is None or not own else strongest or rule.statement,
             parts=parts,
@@ -88,13 +88,15 @@ class Wording:
         return f"the farther event {when}" if kind == "farther" else when
 
     def _whens(self, asked: FactIds, group: list[Reason]) -> str:
-        """Return what all features of a reason say: `the same day, 3 days after, 37 times in all`."""
+        """Return what all features of a reason say: `: the same day, 3 days after, 37 times in all`."""
+        if group[0].family == "affinity":
+            return ""  # the neighbours say more than their number on a scale
         words = []
         for end in dict.fromkeys(reason.end for reason in group):
             ordered = sorted((r for r in group if r.end == end), key=lambda r: GROUPS[r.group].kind in ("now", "total"))
             said = ", ".join(self._says(asked, reason, bucket=False) for reason in ordered)
             words.append(f"at the {end} {said}" if end else said)
-        return "; ".join(words)
+        return f": {'; '.join(words)}"
 
     def _pair(self, asked: FactIds, group: list[Reason]) -> _Said:
         words, q, event = self._words, group[0].body[0], _nearest(asked, group)
@@ -125,9 +127,10 @@ class Wording:
         names = [self._words.name(one) for one in found[:_NAMED]]
         more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         both = f"{self._words.name(asked.subject)} and {self._words.name(asked.object)}"
-        such = f"{names[0]}" if len(found) == 1 else f"{len(found):,} others, such as {listed(names[:2])}"
+        such = listed(names) if len(found) <= 2 else f"{len(found):,} others, such as {listed(names[:2])}"
         clause = f"{both} both had dealings with {such}"
-        return _Said("common neighbours", f"{both} have common neighbours", f"{', '.join(names)}{more}", clause)
+        many = "one neighbour" if len(found) == 1 else f"{len(found):,} neighbours"
+        return _Said("common neighbours", f"{both} have {many} in common", f"{', '.join(names)}{more}", clause)
 
     def _path(self, asked: FactIds, group: list[Reason]) -> _Said:
         words, (first, second) = self._words, group[0].events[:2]
@@ -153,7 +156,7 @@ class Wording:
         both = [step for step in near[1:] if step * near[0] < 0 and abs(step) <= 2 * abs(near[0])]
         end = steps[near[0]].end
         when = listed([self._words.when(step) for step in (near[0], *both[:1])])
-        return f"{when} (of the {end})" if end else when
+        return f"{when}, counted from the {end}" if end else when
 
     def _often(self, asked: FactIds, group: list[Reason]) -> str:
         counts = [int(reason.value) for reason in group if GROUPS[reason.group].kind == "total"]
@@ -176,7 +179,7 @@ class Wording:
                 key = (number, place) if twos else (far, event, reason.end)
                 before = found[key][2] if key in found else 0.0
                 found[key] = event, reason.end, before + share
-        ordered = found.values() if twos else (found[key] for key in sorted(found))  # type: ignore[type-var]
+        ordered = found.values() if twos else (found[key] for key in sorted(found))
         return tuple(self._words.dated(event, asked.times[end], end, share) for event, end, share in ordered)
 
     def _rule(self, asked: FactIds, family: str, body: tuple[int, ...]) -> Rule | None:

@@ -33,17 +33,13 @@ class NameWords(NamedTuple):
     by_predicate_count: Ints
 
 
-def words_of(name: str) -> list[str]:
-    """Return the words of a name in small letters, each once."""
-    return list(dict.fromkeys(_WORD.findall(name.casefold())))
-
-
 def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords:
     """Return the words of all names, and how often they stand among the objects of each predicate."""
     words: dict[str, int] = {}
     found: list[list[int]] = []
     for entity in range(len(entities)):
-        found.append([words.setdefault(word, len(words)) for word in words_of(entities.name(entity))])
+        distinct = dict.fromkeys(_WORD.findall(entities.name(entity).casefold()))
+        found.append([words.setdefault(word, len(words)) for word in distinct])
     of = np.append(0, np.cumsum(np.array([len(row) for row in found], dtype=np.int64)))
     word = np.array([w for row in found for w in row], dtype=np.int32)
     entities_with = np.bincount(word, minlength=len(words))

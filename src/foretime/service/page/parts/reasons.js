@@ -14,11 +14,10 @@ const NOUNS = { path: "paths", affinity: "neighbours", shared: "facts" };
 
 /** Return the topics of an explanation with their reasons; one reason is open, and the address knows which. */
 export function topicList(run, why, key = "reason") {
-  const values = why.topics.map((topic) => topic.contribution);
+  const values = why.topics.flatMap((topic) => [topic, ...topic.reasons].map((one) => one.contribution));
   const open = Number(shown().get(key) ?? 1);
   let place = 0;
   return why.topics.map((topic) => {
-    const inside = topic.reasons.map((reason) => reason.contribution);
     return h(
       "div",
       { class: "topic" },
@@ -31,7 +30,7 @@ export function topicList(run, why, key = "reason") {
       ),
       topic.reasons.map((reason) => {
         place += 1;
-        return item(run, why, reason, { values: inside, open: open === place, place, key });
+        return item(run, why, reason, { values, open: open === place, place, key });
       }),
       topic.reasons.length > 0 && others(topic.other_reasons),
     );

@@ -74,15 +74,13 @@ export function answerList(run, question, { slot, answers, note }, signal = null
   if (answers.length === 0)
     return empty("No answers left", "All of them are already in train or valid. Show the known answers too.");
   const rows = answers.map((answer) => answerRow(run, question, slot, answer));
-  sayWhy(run, rows.slice(0, EXPLAINED), signal);
-  return [
-    note && h("p", { class: "note" }, note),
-    h(
-      "ol",
-      { class: "answers" },
-      rows.map(({ element }) => element),
-    ),
-  ];
+  const list = h(
+    "ol",
+    { class: "answers", "aria-busy": "true" },
+    rows.map(({ element }) => element),
+  );
+  sayWhy(run, rows.slice(0, EXPLAINED), signal).finally(() => list.removeAttribute("aria-busy"));
+  return [note && h("p", { class: "note" }, note), list];
 }
 
 /** Fill in why the first answers stand where they do, one after the other. */
