@@ -70,7 +70,7 @@ class Predictor:
 
     def on(self, scorer: Scorer, graph: Graph) -> Predictor:
         """Return a predictor with the same calibration by another scorer, on a graph with the same names."""
-        return Predictor(scorer, graph, self.temperatures)
+        return Predictor(scorer, graph, self.calibrations)
 
     @cached_property
     def explainer(self) -> Explainer:
