@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from foretime.inference.run import train as train
     from foretime.inference.what_if import AnswerChange as AnswerChange
     from foretime.inference.what_if import Changes as Changes
+    from foretime.inference.what_if import ComparedAnswer as ComparedAnswer
     from foretime.inference.what_if import WhatIf as WhatIf
     from foretime.rules.comparing import CheckedRules as CheckedRules
     from foretime.rules.comparing import RuleDifference as RuleDifference
@@ -122,7 +123,7 @@ _PUBLIC = {
     "foretime.inference.explanation.reasons": "ShownReason",
     "foretime.inference.ranked_runs": "compare",
     "foretime.inference.run": "Run find_runs open_run resume train",
-    "foretime.inference.what_if": "AnswerChange Changes WhatIf",
+    "foretime.inference.what_if": "AnswerChange Changes ComparedAnswer WhatIf",
     "foretime.rules.comparing": "CheckedRules RuleDifference",
     "foretime.rules.files": "RuleFormat read_rules rule_format",
     "foretime.rules.grounding": "Grounding",
