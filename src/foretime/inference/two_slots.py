@@ -78,7 +78,10 @@ def _first_chances(predictor: Predictor, question: Question, asked: Facts) -> np
         return subject_chances(events, int(asked.predicate[0]), time, past_only)
     as_subject = question.subject is not None
     entity = int(asked.subject[0] if as_subject else asked.object[0])
-    return predicate_chances(events, entity, time, as_subject, past_only)
+    counted = predicate_chances(events, entity, time, as_subject, past_only)
+    slots = predictor.scorer.slots
+    # the softmax knows what goes with what, the counts how much of it lately: their mean is better than either
+    return counted if slots is None else (counted + slots.predicate_chances(asked, as_subject)[0]) / 2
 
 
 def _pairs(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from foretime.evidence.events import EventLists
 
 Chances = NDArray[np.float64]
-FADING: Final = ((1.0, 1.0), (7.0, 0.3), (30.0, 0.1), (1e9, 0.02))
+FADING: Final = ((1.0, 0.3), (7.0, 0.3), (30.0, 0.3), (1e9, 0.1))
 """Steps in which the weight of an event falls to 1/e, and how much each of these weights counts."""
-PRIOR: Final = 0.5
-"""How much what is usual in general counts, in events of the same step."""
+PRIOR: Final = 1.0
+"""How much what is usual in general counts."""
 
 
 def predicate_chances(events: EventLists, entity: int, time: int, as_subject: bool, past_only: bool) -> Chances:
