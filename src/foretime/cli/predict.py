@@ -26,7 +26,7 @@ def predict(  # noqa: PLR0913, each is a flag
     question: dict[str, str],
     evidence: dict[str, Any],
 ) -> None:
-    """Answer a question: give all of subject, predicate, object and time but the one that you ask for.
+    """Answer a question: give all of subject, predicate, object and time but the one, or the two, that you ask for.
 
     Without --time, the question is "when".
     """
@@ -43,9 +43,9 @@ def predict(  # noqa: PLR0913, each is a flag
         count = opened.answer_file(questions, out, top=top, already_known=known, reasons=why)
         note(f"{count:,} questions answered in {out}")
         return
-    target = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
+    targets = ft.Question(**question).targets  # a question that cannot be asked should not wait for the model
     opened = open_run(run)
-    if target == "time" and not opened.uses_time:
+    if targets == ("time",) and not opened.uses_time:
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:
         _say_what_is_missing(opened)

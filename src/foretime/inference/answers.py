@@ -21,11 +21,19 @@ AlreadyKnown = Literal["mark", "hide"]
 Time = str | int | date
 """A time as a question gives it; a year or a date is as good as its text."""
 TIMES = ("time", "start", "end")
+TWO_SLOTS: dict[tuple[Slot, ...], tuple[Slot, Slot]] = {
+    ("predicate", "object"): ("predicate", "object"),
+    ("subject", "predicate"): ("predicate", "subject"),
+    ("subject", "object"): ("subject", "object"),
+}
+"""The two slots that may be open at once, and in which order they are answered."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A fact with one slot left open. In a graph of intervals `start` and `end` may stand in place of `time`.
+    """A fact with one slot left open, or with two: what and to whom, who and what, or who and whom.
+
+    In a graph of intervals `start` and `end` may stand in place of `time`.
 
     >>> Question(subject="state 0", predicate="visits", time="2020-05-05").target
     'object'
@@ -45,23 +53,37 @@ class Question:
         return [name for name in SLOTS if (not timed if name == "time" else getattr(self, name) is None)]
 
     @property
-    def target(self) -> Slot:
-        """The slot that is left open; a question with none, or with several, raises `QuestionError`."""
-        missing = self.open_slots
+    def targets(self) -> tuple[Slot, ...]:
+        """The one or two slots that are asked for, in the order in which they are answered."""
+        missing = tuple(self.open_slots)
         if not missing:
             raise QuestionError("nothing is left open; leave out the slot that you ask for")
-        if len(missing) > 1:
+        if len(missing) == 1:
+            return missing
+        if missing not in TWO_SLOTS:
+            pairs = "; ".join(f"{first} and {second}" for first, second in TWO_SLOTS)
             raise QuestionError(
-                f"{', '.join(missing[:-1])} and {missing[-1]} are left open; give all of {', '.join(SLOTS)} but one"
+                f"{', '.join(missing[:-1])} and {missing[-1]} are left open; give all of {', '.join(SLOTS)} but one, "
+                f"or but two of these: {pairs}"
             )
-        return missing[0]
+        return TWO_SLOTS[missing]
+
+    @property
+    def target(self) -> Slot:
+        """The one slot that is left open; a question with none, or with several, raises `QuestionError`."""
+        targets = self.targets
+        if len(targets) > 1:
+            raise QuestionError(
+                f"{targets[0]} and {targets[1]} are left open; this needs a question with one open slot, so give one"
+            )
+        return targets[0]
 
     def to_dict(self) -> dict[str, str]:
         """Return the slots that are given, as text."""
         return {name: str(value) for name, value in asdict(self).items() if value is not None}
 
     def __str__(self) -> str:
-        return fact_text({**asdict(self), self.target: "?"})
+        return fact_text({**asdict(self), **dict.fromkeys(self.targets, "?")})
 
 
 def fact_text(slots: Mapping[str, object]) -> str:
@@ -75,7 +97,8 @@ class Answer:
 
     `probability` is the calibrated probability that it is the true answer among those not known yet; an answer that
     train or valid have has none. `already_known` names the split that has it. `terms` add up to `score`: those of the
-    model, and in a run with a re-ranker `reranker`, by how much that has changed their sum.
+    model, and in a run with a re-ranker `reranker`, by how much that has changed their sum. Where two slots are open,
+    `names` has both, and the terms are the log-probability of the first and of the second given the first.
     """
 
     rank: int
@@ -84,6 +107,7 @@ class Answer:
     probability: float | None
     already_known: str | None
     terms: dict[str, float]
+    names: dict[Slot, str] = field(default_factory=dict)
     source: tuple[Predictor, Question] | None = field(default=None, repr=False, compare=False)
     """Who has given the answer to which question; not part of its value."""
 
@@ -111,7 +135,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values for JSON."""
-        shown = {name: value for name, value in vars(self).items() if name != "source"}
+        shown = {name: value for name, value in vars(self).items() if name != "source" and (name != "names" or value)}
         return {**shown, "terms": dict(self.terms)}
 
 
@@ -132,9 +156,9 @@ class Answers(Tabular, Sequence[Answer]):
     """That the true answer is one that is not listed."""
 
     @property
-    def target(self) -> Slot:
-        """The slot of the question that is answered."""
-        return self.question.target
+    def target(self) -> str:
+        """The slot of the question that is answered, or both."""
+        return " and ".join(self.question.targets)
 
     def __len__(self) -> int:
         return len(self.answers)

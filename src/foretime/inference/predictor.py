@@ -23,6 +23,7 @@ from foretime.evaluation.slot_questions import kinds_asked
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_terms
 from foretime.evidence.module import evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
+from foretime.inference.two_slots import answer_two
 from foretime.reranker.scorer import Scorer
 from foretime.runs.evaluation import Calibrations, pair_history, softmax_at
 from foretime.runs.finish import calibrations_in
@@ -82,7 +83,7 @@ class Predictor:
     def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Time | None) -> Answers:
         """Return the best answers to one question, best first.
 
-        `slots` are those of `Question`: all of subject, predicate, object and time but one.
+        `slots` are those of `Question`: all of subject, predicate, object and time but one, or but two.
         """
         return self.predict_many([Question(**slots)], top, already_known)[0]  # type: ignore[arg-type]
 
@@ -95,10 +96,13 @@ class Predictor:
             raise QuestionError(f"top is {top}; ask for at least 1 answer")
         if already_known not in get_args(AlreadyKnown):
             raise QuestionError(f"already_known is {already_known!r}; it may be 'mark' or 'hide'")
-        targets = [question.target for question in questions]
+        targets = [question.targets for question in questions]
         answers = [Answers(question, ()) for question in questions]
+        for row, both in enumerate(targets):
+            if len(both) > 1:
+                answers[row] = answer_two(self, questions[row], top, already_known)
         for slot in SLOTS:
-            rows = [row for row, target in enumerate(targets) if target == slot]
+            rows = [row for row, target in enumerate(targets) if target == (slot,)]
             facts = self.facts_of([questions[row] for row in rows], slot)
             for part, batch in batches(facts, 256):
                 asked = [questions[row] for row in rows[part]]
@@ -108,7 +112,7 @@ class Predictor:
 
     def check(self, question: Question) -> None:
         """Raise `QuestionError` if the question cannot be answered: an unknown name, a time out of range."""
-        self.facts_of([question], question.target)
+        self.facts_of([question], question.targets)
 
     @property
     def forecasts(self) -> bool:
@@ -120,15 +124,16 @@ class Predictor:
         """Return the step of a time that a question gives; beyond the timeline if the run forecasts."""
         return self.graph.timeline.step(str(time), beyond=self.forecasts)
 
-    def facts_of(self, questions: list[Question], slot: Slot | None = None) -> Facts:
-        """Return the questions as ids, 0 in the column of the open slot; whole facts if none is open."""
+    def facts_of(self, questions: list[Question], slot: Slot | tuple[Slot, ...] | None = None) -> Facts:
+        """Return the questions as ids, 0 in the columns of the open slots; whole facts if none is open."""
+        open_ = (slot,) if isinstance(slot, str) else slot or ()
         if not questions:
             return empty_facts()
 
         def ids(question: Question) -> Iterator[int]:
             for name in SLOTS[:3]:
-                yield 0 if slot == name else self._names(name).id(getattr(question, name))
-            yield from (0, 0) if slot == "time" else self._steps(question)
+                yield 0 if name in open_ else self._names(name).id(getattr(question, name))
+            yield from (0, 0) if "time" in open_ else self._steps(question)
 
         rows = map(ids, questions)
         return Facts(*(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)))

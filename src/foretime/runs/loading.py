@@ -13,7 +13,7 @@ from foretime.reranker.scorer import RerankedModel, Scorer
 from foretime.reranker.slots.extractors import extractors_of
 from foretime.reranker.slots.intervals import lengths_of
 from foretime.reranker.slots.model import SlotModel, SlotModels
-from foretime.reranker.slots.softmax import PredicateSoftmax
+from foretime.reranker.slots.softmax import load_softmaxes
 from foretime.reranker.slots.trees import SlotTrees
 from foretime.reranker.trees import Reranker
 from foretime.rules.table import Rules
@@ -45,18 +45,20 @@ def scorer_of(run: RunFolder, config: Config, graph: Graph, model: Model) -> Sco
 
 def load_slots(run: RunFolder, graph: Graph, extractor: FeatureExtractor) -> SlotModels:
     """Return the models of predicate and time in a run folder; they read the same events as the re-ranker."""
-    from foretime.reranker.slots.traces import table_size  # numba is slow to load
+    from foretime.reranker.slots.traces import first_rows, table_size  # numba is slow to load
 
-    events = extractor.index.events
-    softmax = PredicateSoftmax.load(run.softmax_file, table_size(events, extractor.names), events.predicates)
+    events, names = extractor.index.events, extractor.names
+    rows = {"softmax": table_size(events, names), "first": 2 * first_rows(events, names)}
+    found = load_softmaxes(run.softmax_file, rows, events.predicates)
     return SlotModels(
         {
             slot: SlotModel(
-                make(extractor.index, extractor.names, softmax), SlotTrees.load(run.slot_file(slot), slot, make.names)
+                make(extractor.index, names, found["softmax"]), SlotTrees.load(run.slot_file(slot), slot, make.names)
             )
             for slot, make in extractors_of(graph).items()
         },
-        softmax,
+        found["softmax"],
+        found["first"],
         lengths_of(graph.train, len(graph.predicates)),
     )
 

@@ -11,6 +11,7 @@ from foretime.evaluation.filters import AnswerIndex
 from foretime.models import Model
 from foretime.reranker.features.extractor import FeatureExtractor
 from foretime.reranker.folds import fits_on_valid, folds_left_out, folds_of
+from foretime.reranker.slots.softmax import save_softmaxes
 from foretime.reranker.trees import Examples, examples_of, fit
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import load_base_model
@@ -42,7 +43,7 @@ def fit_slots(run: RunFolder, config: Config, graph: Graph, model: Model, callba
 
     extractor = FeatureExtractor.of(graph, model, config.evidence)
     fitted = fit_slot_models(graph, extractor.index, extractor.names, config, callback.announce)
-    fitted.softmax.save(run.softmax_file)
+    save_softmaxes(run.softmax_file, {"softmax": fitted.softmax, "first": fitted.first})
     for slot, slot_model in fitted.models.items():
         slot_model.trees.save(run.slot_file(slot))
 

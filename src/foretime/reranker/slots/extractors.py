@@ -42,6 +42,7 @@ class SlotExtractor(Protocol):
     slot: ClassVar[Slot]
     names: ClassVar[tuple[str, ...]]
     index: EvidenceIndex
+    words: NameWords
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the best candidates of facts with that slot open; `hidden`: the facts themselves are not seen."""

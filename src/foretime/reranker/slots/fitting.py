@@ -21,14 +21,14 @@ from foretime.reranker.features.names import NameWords
 from foretime.reranker.slots.extractors import SlotExtractor, as_known, extractors_of
 from foretime.reranker.slots.intervals import lengths_of
 from foretime.reranker.slots.model import BATCH, SlotModel, SlotModels
-from foretime.reranker.slots.softmax import PredicateSoftmax, fit_softmax
-from foretime.reranker.slots.traces import table_size, traces_of
+from foretime.reranker.slots.softmax import PredicateSoftmax, Traces, fit_softmax
+from foretime.reranker.slots.traces import first_rows, first_traces_of, table_size, traces_of
 from foretime.reranker.slots.trees import SlotExamples, fit_trees
 
 FOLDS = 3
 FACTS_AT_MOST = {"predicate": 20_000, "time": 12_000, "start": 12_000}
 """Facts that the trees of each slot are fitted on, drawn by the seed."""
-SOFTMAX_FACTS = 300_000
+SOFTMAX_FACTS, FIRST_FACTS = 300_000, 25_000
 
 
 def fit_slot_models(
@@ -60,14 +60,37 @@ def fit_slot_models(
             slot, extractor.names, examples, config.reranker, config.training.seed, config.training.threads
         )
         models[slot] = SlotModel(extractor, trees)
-    return SlotModels(models, softmax, lengths_of(graph.train, len(graph.predicates)))
+    announce("fitting the model of the first of two open slots")
+    first = _fit_first(graph, index, words, config.training.seed)
+    return SlotModels(models, softmax, first, lengths_of(graph.train, len(graph.predicates)))
 
 
 def _fit_softmax(graph: Graph, index: EvidenceIndex, words: NameWords, facts: Facts, seed: int) -> PredicateSoftmax:
-    if len(facts) > SOFTMAX_FACTS:
-        facts = facts.take(np.random.default_rng(seed).choice(len(facts), SOFTMAX_FACTS, replace=False))
+    facts = _sample(facts, SOFTMAX_FACTS, seed)
     traces = traces_of(index.events, words, index.reach.past_only, facts, hidden=True)
-    return fit_softmax(traces, facts.predicate, table_size(index.events, words), len(graph.predicates), seed)
+    return fit_softmax(traces, facts.predicate, (table_size(index.events, words), len(graph.predicates)), seed)
+
+
+def _fit_first(graph: Graph, index: EvidenceIndex, words: NameWords, seed: int) -> PredicateSoftmax:
+    """Return the softmax of what an entity does, and of what is done to it, whoever the other one is."""
+    facts = _sample(graph.train, FIRST_FACTS, seed)
+    both = [
+        first_traces_of(index.events, words, index.reach.past_only, facts, as_subject, hidden=True)
+        for as_subject in (True, False)
+    ]
+    traces = Traces(
+        np.concatenate([both[0].first[:-1], both[0].first[-1] + both[1].first]),
+        np.concatenate([both[0].row, both[1].row]),
+    )
+    shape = (2 * first_rows(index.events, words), len(graph.predicates))
+    return fit_softmax(traces, np.tile(facts.predicate, 2), shape, seed, groups=1)
+
+
+def _sample(facts: Facts, count: int, seed: int) -> Facts:
+    """Return as many facts, drawn at random; all of them if there are no more."""
+    if len(facts) <= count:
+        return facts
+    return facts.take(np.random.default_rng(seed).choice(len(facts), count, replace=False))
 
 
 def _examples(slot: str, extractor: SlotExtractor, graph: Graph, facts: Facts) -> Iterator[SlotExamples]:

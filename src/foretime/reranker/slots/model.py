@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
@@ -49,9 +51,20 @@ class SlotModels:
     models: dict[str, SlotModel]
     softmax: PredicateSoftmax
     """What all of them read."""
+    first: PredicateSoftmax
+    """What an entity does, and what is done to it, whoever the other one is: the first of two open slots."""
     lengths: Ids
     """How long the facts of each predicate last, (predicates, quantiles)."""
 
     def on(self, index: EvidenceIndex) -> SlotModels:
         """Return the same fitted models over other events."""
         return replace(self, models={slot: model.on(index) for slot, model in self.models.items()})
+
+    def predicate_chances(self, facts: Facts, as_subject: bool) -> NDArray[np.float64]:
+        """Return how likely each predicate is what the subject of each fact does, or what is done to its object."""
+        from foretime.reranker.slots.traces import first_traces_of  # numba is slow to load
+
+        extractor = self.models["predicate"].extractor
+        events, past_only = extractor.index.events, extractor.index.reach.past_only
+        traces = first_traces_of(events, extractor.words, past_only, facts, as_subject, hidden=False)
+        return self.first.chances(traces)

@@ -43,6 +43,12 @@ class PredicateSoftmax:
         )
         return bags.view(-1, len(TRACE_TOPICS), self.weights.shape[1])
 
+    def chances(self, traces: Traces) -> NDArray[np.float64]:
+        """Return the probability of every predicate where rows are in one group, (questions, predicates)."""
+        rows, first = torch.from_numpy(traces.row), torch.from_numpy(traces.first[:-1])
+        scores = torch.nn.functional.embedding_bag(rows, self.weights, first, mode="sum")
+        return torch.softmax(scores, 1).double().numpy()
+
     def score_one(self, traces: Traces, predicate: Ids) -> NDArray[np.float32]:
         """Return the score of one predicate of each question by topic, (questions, topics)."""
         size = np.diff(traces.first)
@@ -50,33 +56,37 @@ class PredicateSoftmax:
         sums = np.append(0.0, np.cumsum(own, dtype=np.float64))
         return np.diff(sums[traces.first]).reshape(-1, len(TRACE_TOPICS)).astype(np.float32)
 
-    def save(self, path: Path) -> None:
-        """Write the weights, in half precision."""
-        write_bytes(path, safetensors.torch.save({"weights": self.weights.half()}))
 
-    @classmethod
-    def load(cls, path: Path, rows: int, predicates: int) -> PredicateSoftmax:
-        """Return the softmax in a file; raise `RunError` if it is damaged or of another graph."""
-        try:
-            weights = safetensors.torch.load(path.read_bytes())["weights"].float()
-            if weights.shape != (rows, predicates):
-                raise ValueError(f"it has weights of shape {tuple(weights.shape)}")
-        except (safetensors.SafetensorError, OSError, KeyError, ValueError) as error:
-            raise RunError(
-                f"{path}: damaged: {error}; delete it, and foretime train --resume {path.parent} fits it again"
-            ) from None
-        return cls(weights)
+def save_softmaxes(path: Path, softmaxes: dict[str, PredicateSoftmax]) -> None:
+    """Write the weights of several by name, in half precision."""
+    write_bytes(path, safetensors.torch.save({name: each.weights.half() for name, each in softmaxes.items()}))
 
 
-def fit_softmax(traces: Traces, answers: Ids, rows: int, predicates: int, seed: int) -> PredicateSoftmax:
-    """Return the softmax under which the answers are most likely; `rows` is the size of its table."""
+def load_softmaxes(path: Path, rows: dict[str, int], predicates: int) -> dict[str, PredicateSoftmax]:
+    """Return those in a file by name, with as many `rows`; raise `RunError` if it is damaged or of another graph."""
+    try:
+        tensors = safetensors.torch.load(path.read_bytes())
+        for name, count in rows.items():
+            if tensors[name].shape != (count, predicates):
+                raise ValueError(f"{name} has the shape {tuple(tensors[name].shape)}")
+        return {name: PredicateSoftmax(tensors[name].float()) for name in rows}
+    except (safetensors.SafetensorError, OSError, KeyError, ValueError) as error:
+        raise RunError(
+            f"{path}: damaged: {error}; delete it, and foretime train --resume {path.parent} fits it again"
+        ) from None
+
+
+def fit_softmax(
+    traces: Traces, answers: Ids, shape: tuple[int, int], seed: int, groups: int = len(TRACE_TOPICS)
+) -> PredicateSoftmax:
+    """Return the softmax under which the answers are most likely; `shape` is that of its weights."""
     from foretime.reranker.slots.softmax_kernel import descend  # numba is slow to load
 
-    weights = np.zeros((rows, predicates), dtype=np.float32)
+    weights = np.zeros(shape, dtype=np.float32)
     squares = np.full_like(weights, FIRST_SQUARE)
     draw = np.random.default_rng(seed)
     for _ in range(EPOCHS):
         order = draw.permutation(len(answers))
-        descend(*traces, len(TRACE_TOPICS), answers, order, weights, squares, np.float32(LEARNING_RATE))
+        descend(*traces, groups, answers, order, weights, squares, np.float32(LEARNING_RATE))
     # rounded as the file has them, so that a loaded run scores as the one that was fitted
     return PredicateSoftmax(torch.from_numpy(weights).half().float())

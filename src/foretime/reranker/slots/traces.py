@@ -65,6 +65,28 @@ def traces_of(
     return Traces(first, row)
 
 
+def first_rows(events: EventLists, names: NameWords) -> int:
+    """Return how many rows of the table an entity may have where it alone is given; there are two such tables."""
+    return 2 * events.predicates * BETWEEN + 1 + _own_rows(events) + len(names.rarity)
+
+
+def first_traces_of(
+    events: EventLists, names: NameWords, past_only: bool, facts: Facts, as_subject: bool, hidden: bool
+) -> Traces:
+    """Return the rows of the subjects of facts, or of the objects; if `hidden`, without the facts themselves."""
+    entity, other = (facts.subject, facts.object) if as_subject else (facts.object, facts.subject)
+    seen_as = facts.predicate + events.predicates if as_subject else facts.predicate
+    own = seen_as if hidden else np.full(len(facts), NO_PREDICATE)
+    table = 0 if as_subject else first_rows(events, names)
+    first = np.zeros(len(facts) + 1, dtype=np.int64)
+    asked = (events, names, past_only, _own_rows(events), table, entity, other, own, facts.known_ends()[0])
+    trace_entities(*asked, first, np.empty(0, dtype=np.int64))
+    np.cumsum(first, out=first)
+    row = np.empty(first[-1], dtype=np.int64)
+    trace_entities(*asked, first, row)
+    return Traces(first, row)
+
+
 @compiled
 def _put(row, at, value):
     if len(row):
@@ -173,3 +195,50 @@ def trace_all(events, names, past_only, entities, subject, object_, time, predic
                 with_others - between,
                 at - with_others,
             )
+
+
+@compiled
+def _nearest_by_predicate(events, x, other, own, t, past_only, near):
+    """Fill `near` with the last step before, now, the first after and the count of each predicate of x."""
+    near[:, 0], near[:, 1], near[:, 2], near[:, 3] = -1, 0, -1, 0
+    for e in range(events.by_entity[x], events.by_entity[x + 1]):
+        step, q = events.by_entity_time[e], events.by_entity_predicate[e]
+        watched = q == own and events.by_entity_other[e] == other
+        if is_hidden(watched, step, events.by_entity_twin[e], t, past_only):
+            continue
+        near[q, 3] += 1
+        if step < t:
+            near[q, 0] = step
+        elif step == t:
+            near[q, 1] = 1
+        elif near[q, 2] < 0:
+            near[q, 2] = step
+
+
+@njit(cache=True, nogil=True)
+def trace_entities(events, names, past_only, entities, table, entity, other, own, time, first, row):
+    """Count the rows of each entity into `first` if there is no room in `row`, else put them there."""
+    near = np.zeros((2 * events.predicates, 4), dtype=np.int64)
+    general = table + 2 * events.predicates * BETWEEN
+    at = 0
+    for k in range(len(entity)):
+        x, t, begin = entity[k], time[k], at
+        _nearest_by_predicate(events, x, other[k], own[k], t, past_only, near)
+        for q in range(len(near)):
+            if near[q, 3] == 0:
+                continue
+            base = table + q * BETWEEN
+            if near[q, 1]:
+                at = _put(row, at, base)
+            if near[q, 0] >= 0:
+                at = _put(row, at, base + offset_bucket(near[q, 0] - t))
+            if near[q, 2] >= 0:
+                at = _put(row, at, base + offset_bucket(near[q, 2] - t))
+            at = _put(row, at, base + OFFSETS + count_bucket(near[q, 3]))
+        at = _put(row, at, general)
+        if x < entities:
+            at = _put(row, at, general + 1 + x)
+        for i in range(names.of[x], names.of[x + 1]):
+            at = _put(row, at, general + 1 + entities + names.word[i])
+        if not len(row):
+            first[k + 1] = at - begin
