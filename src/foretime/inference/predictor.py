@@ -66,7 +66,7 @@ class Predictor:
 
     @cached_property
     def _history(self) -> PairHistory:
-        return pair_history(self.scorer, self.graph)
+        return pair_history(self.model, self.graph)
 
     @cached_property
     def explainer(self) -> Explainer:
