@@ -103,7 +103,7 @@ def asked_of(run: Path, facts: int) -> Iterator[tuple[Slot, ScoredCandidates]]:
     folder = RunFolder.open(run)
     graph = folder.graph()
     scorer = load_scorer(folder, folder.config(), graph)
-    history = evaluation.pair_history(scorer, graph)
+    history = evaluation.pair_history(scorer.model, graph)
     for slot in SLOTS:
         some = evaluation.sample(scorer, slot, graph.valid).take(slice(facts))
         batches = list(candidates(scorer.score_slot, graph, slot, some, history))

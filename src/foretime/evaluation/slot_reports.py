@@ -143,7 +143,7 @@ def likely_intervals(probabilities: Callable[[Facts], Tensor], facts: Facts) -> 
 
 
 def counted_intervals(graph: Graph, facts: Facts) -> tuple[Ids, Ids]:
-    """Return the best step of each fact by counting, and an interval as long as is usual for its predicate in train."""
+    """Return for each fact the best step by counting, and an interval as long as is usual for its predicate."""
     counting, train = Counting(graph), graph.train
     lengths = np.where((train.start == UNKNOWN) | (train.end == UNKNOWN), -1, np.abs(train.end - train.start))
     usual = np.zeros(len(graph.predicates), dtype=np.int64)

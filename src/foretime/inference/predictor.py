@@ -67,7 +67,7 @@ class Predictor:
 
     @cached_property
     def _history(self) -> PairHistory:
-        return pair_history(self.scorer, self.graph)
+        return pair_history(self.model, self.graph)
 
     def on(self, scorer: Scorer, graph: Graph) -> Predictor:
         """Return a predictor with the same calibration by another scorer, on a graph with the same names."""

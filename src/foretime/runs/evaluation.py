@@ -30,6 +30,7 @@ from foretime.evaluation.slot_reports import (
 )
 from foretime.evaluation.slots import SLOTS, Slot
 from foretime.evidence.module import evidence_of
+from foretime.models import Model
 from foretime.reranker.scorer import Scorer
 
 SCORES_AT_MOST = 30_000_000
@@ -46,9 +47,9 @@ NO_OVERLAPS: Sequence[IntervalOverlap | None] = (None, None)
 _NO_STEPS = np.empty(0, dtype=np.int64)
 
 
-def pair_history(scorer: Scorer, graph: Graph) -> PairHistory:
+def pair_history(model: Model, graph: Graph) -> PairHistory:
     """Return the history that tells the kinds of questions: only what is past, if the run looks at nothing else."""
-    evidence = evidence_of(scorer.model)
+    evidence = evidence_of(model)
     return PairHistory(graph, evidence is not None and evidence.past_only)
 
 
@@ -59,7 +60,7 @@ def softmax_at(slot: Slot, temperature: float = 1.0) -> Calibration:
 
 def calibrate(scorer: Scorer, graph: Graph) -> dict[str, Calibration]:
     """Return the calibration of each slot that may be asked for, fitted on valid."""
-    history, found = pair_history(scorer, graph), {}
+    history, found = pair_history(scorer.model, graph), {}
     for slot in SLOTS:
         asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid), history)
         found[slot] = fit_calibration(list(asked), len(kinds_for(slot)))
@@ -89,7 +90,7 @@ def rank_slots(
     scorer: Scorer, graph: Graph, facts: Facts, filter_name: FilterName, calibrations: Calibrations
 ) -> dict[Slot, SlotRanks]:
     """Return the ranks of every slot of the facts; predicates and times of a sample of them."""
-    history, index = pair_history(scorer, graph), AnswerIndex.of(graph, filter_name)
+    history, index = pair_history(scorer.model, graph), AnswerIndex.of(graph, filter_name)
     questions = questions_of(facts, len(graph.predicates), filter_name)
     fact = facts_of_questions(facts, filter_name)
     half = len(questions) // 2  # the inverse ones, which ask for subjects, come last
@@ -139,7 +140,7 @@ def _overlaps(scorer: Scorer, graph: Graph, facts: Facts, calibration: Calibrati
     """Return how well the likeliest intervals cover the true ones, by the run and by counting."""
     if not graph.has_intervals:
         return NO_OVERLAPS
-    history = pair_history(scorer, graph)
+    history = pair_history(scorer.model, graph)
 
     def probabilities(batch: Facts) -> Tensor:
         scores = scorer.score_slot("time", batch)
