@@ -13,6 +13,8 @@ from foretime.inference.explanation.rounding import units_of, written
 
 IN_TWOS = tuple(family.name for family in FAMILIES if family.in_twos)
 """The families whose events come in twos: from the subject to a neighbour, and from there to the answer."""
+SAME_FOR_ALL = ("usual", "place", "behind")
+"""The kinds of statements that say nothing of the answer itself."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ class ShownReason:
     def contribution(self) -> float:
         """What it adds to the score: the sum of its events and the rest."""
         return math.fsum([*(event.contribution for event in self.events), self.rest])
+
+    @property
+    def is_of_answer(self) -> bool:
+        """Whether it says something of the answer itself, and not of all answers to such questions."""
+        return self.family not in SAME_FOR_ALL
 
     @property
     def brief(self) -> str:
