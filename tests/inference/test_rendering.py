@@ -21,6 +21,7 @@ from foretime.inference.explanation.explanation import in_topics
 from foretime.inference.explanation.layout import LayoutItem, lay_out
 from foretime.inference.explanation.reasons import ReasonPart, ShownReason
 from foretime.inference.explanation.rounding import UNIT, adding_up, sum_text, units_of, written
+from foretime.reranker.features.words import in_words
 
 numbers = st.floats(-50, 50)
 TOPIC = ("between", "others", "general")
@@ -31,9 +32,10 @@ def some_reason(place: int, events: tuple[float, float], rest: float) -> ShownRe
     second = DatedEvent("after", "a*b", "meets|greets", f"c{place}", "2020-01-03", "", events[1])
     part = ReasonPart("pair_offset", -1, "1 day before", "", 1.0, 1.0, 0.5, 0.25, "p(x, y, t+t1) <= q(x, y, t)", 3, 4)
     title = f'"meets" number {place}'
+    topic = TOPIC[place % 3]
     return ShownReason(
-        "pair", TOPIC[place % 3], title, f"{title}: a <b> c", f"there was {title}", "p <= q", "came true 3 of 4 times",
-        (part,), (first, second), rest, 9, ("pair", place),
+        "usual" if topic == "general" else "pair", topic, title, f"{title}: a <b> c", f"there was {title}", "p <= q",
+        "came true 3 of 4 times", (part,), (first, second), rest, 9, ("pair", place),
     )  # fmt: skip
 
 
@@ -43,7 +45,10 @@ def made_up(values: list[tuple[float, float, float]], answer: str = "b_c", first
     return Explanation(question, "object", answer, 2, 0.25, "test", ("Possible because.",), in_topics(reasons))
 
 
-FEATURES = (Contribution.of_reranker("pair_now", 1, -1.2), Contribution.of_reranker("events", 12, 0.3))
+FEATURES = (
+    Contribution("pair_now", 1, -1.2, "between", in_words("pair_now")),
+    Contribution("events", 12, 0.3, "activity", in_words("events")),
+)
 FULL = FullDetails({"event": 1.0, "evidence": 2.5}, 0.1, FEATURES, BasePlace(100, True, 3))
 
 

@@ -148,7 +148,8 @@ def test_names_that_share_words_say_which(tmp_path: Path):
 
 def reason(clause: str, contribution: float, topic: str = "between", mark: str = "before", key: int = 0) -> ShownReason:
     event = DatedEvent(mark, clause, "p", "o", "2024-05-12", "", contribution)
-    return ShownReason("pair", topic, clause, clause, clause, events=(event,), groundings=1, key=("pair", key))
+    family = "usual" if topic == "general" else "pair"
+    return ShownReason(family, topic, clause, clause, clause, events=(event,), groundings=1, key=("pair", key))
 
 
 RECALLED = reason("there was a recall three days later", 2.0, mark="after")

@@ -152,10 +152,17 @@ def test_events_of_single_times_have_no_shared_neighbours(explainer: Explainer):
 
 
 @pytest.mark.parametrize("slot", ["predicate", "time"])
-def test_what_the_reranker_does_not_order_is_explained_by_terms_alone(explainer: Explainer, slot: str):
-    found = explainer.explain(slot=slot, **facts_of(explainer)[0])
-    assert (found.full.base_place, found.full.expected) == (None, None)
-    assert_every_level_adds_up(found)
+def test_what_has_a_model_of_its_own_is_explained_by_that_model(explainer: Explainer, slot: str):
+    for fact in facts_of(explainer, 2):
+        question = Question(**{name: value for name, value in fact.items() if name != slot})
+        for answer in explainer.predictor.predict_many([question], top=1000)[0][::20]:
+            found = explainer.explain_answer(question, answer)
+            assert found.score == pytest.approx(answer.score, abs=1e-4)
+            assert_every_level_adds_up(found)
+            place = found.full.base_place
+            assert place is not None
+            assert place.listed == (found.full.expected is not None)
+            assert {one.topic for one in found.full.features} <= set(TOPICS)
 
 
 def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkeypatch: pytest.MonkeyPatch):

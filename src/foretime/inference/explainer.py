@@ -31,13 +31,17 @@ from foretime.inference.explanation.explanation import Explanation, in_topics
 from foretime.inference.explanation.reasons import ShownReason
 from foretime.inference.explanation.rule_words import with_counts
 from foretime.inference.explanation.sentences import first_sentences
+from foretime.inference.explanation.slot_groups import SlotGroups
 from foretime.inference.explanation.statements import GraphFeature, Statements
 from foretime.inference.explanation.vocabulary import FactIds, GraphWords
 from foretime.inference.explanation.wording import Groups, Wording, by_body
 from foretime.inference.predictor import Predictor
-from foretime.reranker.features.extractor import FeatureExtractor
+from foretime.reranker.features.extractor import FeatureExtractor, Features
 from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 from foretime.reranker.quantising import SHARED_NEIGHBOURS
+from foretime.reranker.slots.model import SlotModel
+from foretime.reranker.slots.trees import SlotTrees
+from foretime.reranker.trees import Reranker
 
 EVIDENCE = "evidence"
 """The term of the base score that rules add up to."""
@@ -108,7 +112,7 @@ class Explainer:
         amounts = self._amounts(asked, answer, terms, sizes, scored)
         reasons = self._reasons(asked, groups, amounts, scored)
         kept = sorted(reasons, key=lambda reason: -abs(reason.contribution))
-        shown = {reason.key for reason in [one for one in kept if one.topic != "general"][:top]}
+        shown = {reason.key for reason in [one for one in kept if one.is_of_answer][:top]}
         counted = [self._counted(asked, reason) if reason.key in shown else reason for reason in kept]
         return Explanation(
             question=replace(question, **{question.target: answer.name}).to_dict(),
@@ -177,25 +181,38 @@ class Explainer:
         return by_body(self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1]))
 
     def _scored(self, question: Question, answer: Answer) -> _Scored:
-        """Return the score of an answer by trees, taken apart; nothing if no trees have scored it."""
-        slot, graph, reranked = question.target, self.predictor.graph, self.predictor.scorer.reranked
-        if reranked is None or slot not in ("subject", "object"):
-            return _Scored()
+        """Return the score of an answer by trees, taken apart; nothing if no trees score such answers."""
+        slot, scorer = question.target, self.predictor.scorer
         asked = self.predictor.facts_of([question], slot)
+        if slot in ("predicate", "time"):
+            model = None if scorer.slots is None else scorer.slots.models.get(slot)
+            return _Scored() if model is None else self._scored_slot(model, asked, answer)
+        reranked, graph = scorer.reranked, self.predictor.graph
+        if reranked is None:
+            return _Scored()
         asked = inverted(asked, graph) if slot == "subject" else asked
         candidate = graph.entities.id(answer.name)
         found, shortlist = reranked.extract(asked, candidate), reranked.reranker.top
         if found is None:
             return _Scored(place=BasePlace(shortlist, listed=False))
-        *contributions, expected = reranked.reranker.contributions(found.values)[0].tolist()
-        # scored anew: among other questions the last digits, and so the way through a tree, may differ
-        score = float(reranked.reranker.score(found.values)[0])
-        _check_sum(f"the features of {answer.name!r}", [expected, *contributions], score, "re-ranked score")
-        values = found.values[0].tolist()
-        scored = FeatureScore(found.names, values, contributions, expected, found.typical.tolist())
-        reported = next((v for name, v in zip(found.names, values, strict=True) if name == SHARED_NEIGHBOURS), 0.0)
-        shared = self._shared_neighbours(reranked.extractor, asked, candidate, reported)
+        scored = _taken_apart(answer, reranked.reranker, found.names, found.values, found.typical)
+        at = dict(zip(scored.names, scored.values, strict=True))
+        shared = self._shared_neighbours(reranked.extractor, asked, candidate, at.get(SHARED_NEIGHBOURS, 0.0))
         return _Scored(scored, BasePlace(shortlist, True, found.place), shared)
+
+    def _scored_slot(self, model: SlotModel, asked: Facts, answer: Answer) -> _Scored:
+        """Return the score of a predicate or a time by the model of its slot, taken apart."""
+        slot, graph = model.extractor.slot, self.predictor.graph
+        candidate = graph.timeline.step(answer.name) if slot == "time" else graph.predicates.id(answer.name)
+        shortlist = model.extractor.extract(asked, hidden=False)
+        chosen = shortlist.chosen[0].tolist()
+        if candidate not in chosen:
+            return _Scored(place=BasePlace(len(chosen), listed=False))
+        row, groups = chosen.index(candidate), SlotGroups(slot)
+        names, values = list(model.extractor.names), shortlist.features[row : row + 1]
+        scored = _taken_apart(answer, model.trees, names, values, shortlist.features.mean(0))
+        own = scored._replace(group_of=groups.group_of, words_of=groups.words_of)
+        return _Scored(own, BasePlace(len(chosen), True, row + 1))
 
     def _shared_neighbours(
         self, extractor: FeatureExtractor, asked: Facts, candidate: int, reported: float
@@ -215,7 +232,7 @@ class Explainer:
         if scored.features is not None:
             mirror = inverse(asked.predicate, len(self.predictor.graph.predicates))
             homes: dict[str, Key] = {"same": ("pair", asked.predicate), "inverse": ("pair", mirror)}
-            homes |= {name: (name,) for name in ("object", "active", "affinity")}
+            homes |= {name: (name,) for name in ("object", "active", "affinity")} | {"common": ("affinity",)}
             return attribute_features(scored.features, sizes, homes)
         amounts = attribute_terms(terms, sizes, EVIDENCE)
         if scored.place is not None:
@@ -255,7 +272,8 @@ class Explainer:
             return FullDetails(terms, base_place=scored.place)
         given = scored.features
         rows = zip(given.names, given.values, given.contributions, strict=True)
-        features = sorted((Contribution.of_reranker(*row) for row in rows), key=lambda one: -abs(one.contribution))
+        found = (Contribution(*row, given.group_of(row[0])[0], given.words_of(row[0])) for row in rows)
+        features = sorted(found, key=lambda one: -abs(one.contribution))
         return FullDetails(terms, given.expected, tuple(features), scored.place, scored.shared)
 
     def _counted(self, asked: FactIds, reason: ShownReason) -> ShownReason:
@@ -263,6 +281,17 @@ class Explainer:
         if not reason.parts or self._counter is None:
             return reason
         return with_counts(self._words, asked, reason, self._counter.count)
+
+
+def _taken_apart(
+    answer: Answer, trees: Reranker | SlotTrees, names: list[str], values: Features, typical: Features
+) -> FeatureScore:
+    """Return what each feature adds to the score of an answer; the features are (1, features)."""
+    *contributions, expected = trees.contributions(values)[0].tolist()
+    # scored anew: among other questions the last digits, and so the way through a tree, may differ
+    score = float(trees.score(values)[0])
+    _check_sum(f"the features of {answer.name!r}", [expected, *contributions], score, "score by trees")
+    return FeatureScore(names, values[0].tolist(), contributions, expected, typical.tolist())
 
 
 def _by_group(scored: FeatureScore | None) -> dict[str, list[GraphFeature]]:

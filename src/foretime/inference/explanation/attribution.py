@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from foretime.inference.explanation.splitting import split
-from foretime.reranker.features.words import BELOW, FAMILY_TOPICS, TERM_TOPICS, TOTAL, group_of
+from foretime.reranker.features.words import BELOW, FAMILY_TOPICS, TERM_TOPICS, TOTAL, group_of, in_words
+from foretime.reranker.slots.words import BEHIND as BEHIND_BEST
 
 Key = tuple[str | int, ...]
 """What a reason is of: a family and the body of its rule, or the name of a statement."""
@@ -26,12 +27,18 @@ _STATEMENT_TOPICS = {
     "met": "between",
     "same": "between",
     "inverse": "between",
+    "does": "others",
+    "subject_active": "activity",
+    "common": "neighbours",
     "names": "names",
     "shared": "neighbours",
+    "habit": "general",
     "usual": "general",
     "place": "general",
     "behind": "general",
 }
+_TERMS = ("evidence_", "term_", "habit")
+"""How the groups of the terms of a base score begin."""
 _SMALLEST = 1e-12
 """What is left over by rounding alone is no reason."""
 
@@ -40,8 +47,7 @@ class FeatureScore(NamedTuple):
     """A score by trees, taken apart: what each feature adds, and the expected value; together they are the score.
 
     `typical` are the values of the features for the other candidates, on average. `group_of` gives the topic of a
-    feature and the group that it makes one sentence with; `words_of` a sentence for a feature and its value, where
-    the groups are not those of the re-ranker.
+    feature and the group that it makes one sentence with, `words_of` what it says in the full table.
     """
 
     names: list[str]
@@ -50,14 +56,12 @@ class FeatureScore(NamedTuple):
     expected: float
     typical: list[float] | None = None
     group_of: Callable[[str], tuple[str, str]] = group_of
-    words_of: Callable[[str, float], str] | None = None
+    words_of: Callable[[str], str] = in_words
 
 
 def topic_of_key(key: Key) -> str:
     """Return the topic of a reason."""
     kind, *rest = (str(part) for part in key)
-    if kind == "feature":
-        return rest[0]
     if kind == "term":
         return TERM_TOPICS.get(rest[0], "timely")
     return FAMILY_TOPICS.get(rest[0] if kind == "compared" else kind) or _STATEMENT_TOPICS[kind]
@@ -78,11 +82,7 @@ def attribute_features(scored: FeatureScore, rules: Mapping[Key, float], homes: 
     amounts: Amounts = {USUAL: [scored.expected]}
     groups: dict[str, list[float]] = {}
     for name, contribution in zip(scored.names, scored.contributions, strict=True):
-        topic, group = scored.group_of(name)
-        if scored.words_of is not None and topic != "general":
-            amounts.setdefault(("feature", topic, name), []).append(contribution)
-        else:
-            groups.setdefault(group, []).append(contribution)
+        groups.setdefault(scored.group_of(name)[1], []).append(contribution)
     total, deviations = math.fsum(groups.pop(TOTAL, [])), _deviations(scored)
     shares, rest = split(total, list(deviations.values()))
     for group, share in zip(deviations, shares, strict=True):
@@ -104,12 +104,13 @@ def _deviations(scored: FeatureScore) -> dict[str, float]:
     """Return how far each term of the base score is from that of the other candidates, by its group."""
     if scored.typical is None:
         return {}
-    terms = ((name, *scored.group_of(name)) for name in scored.names)
-    at = {name: place for place, name in enumerate(scored.names)}
+    rows = zip(scored.names, scored.values, scored.typical, strict=True)
     return {
-        group: scored.values[at[name]] - scored.typical[at[name]]
-        for name, _, group in terms
-        if group.startswith(("evidence_", "term_")) and not name.endswith(BELOW)
+        group: value - typical
+        for name, value, typical in rows
+        for group in (scored.group_of(name)[1],)
+        if (group.startswith(("evidence_", "term_")) or name == "general_score")
+        and not name.endswith((BELOW, BEHIND_BEST))
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from foretime.inference.explanation.events import SharedNeighbours
-from foretime.reranker.features.words import in_words, topic_of, value_in_words
+from foretime.reranker.features.words import value_in_words
 
 
 class BasePlace(NamedTuple):
@@ -34,11 +34,6 @@ class Contribution:
     contribution: float
     topic: str = ""
     words: str = ""
-
-    @classmethod
-    def of_reranker(cls, feature: str, value: float, contribution: float) -> Contribution:
-        """Return the contribution of a feature of the re-ranker, with its topic and its words."""
-        return cls(feature, value, contribution, topic_of(feature), in_words(feature))
 
     @property
     def value_words(self) -> str:

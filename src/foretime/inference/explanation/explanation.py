@@ -110,7 +110,7 @@ class Explanation:
 
     def shown(self, top: int | None) -> tuple[ShownReason, ...]:
         """Return the first `top` reasons; what is usual for such questions is not among them."""
-        return tuple(reason for reason in self.reasons if reason.topic != "general")[:top]
+        return tuple(reason for reason in self.reasons if reason.is_of_answer)[:top]
 
     def against(self, competitor: str) -> Explanation:
         """Return the explanation with a comparison: why this answer, and not the competitor.

@@ -13,6 +13,10 @@ from foretime.inference.explanation.rounding import units_of, written
 
 IN_TWOS = tuple(family.name for family in FAMILIES if family.in_twos)
 """The families whose events come in twos: from the subject to a neighbour, and from there to the answer."""
+OWN_PART = 0.25
+"""Which part of a weight must be the rule's own for the reason to be told as that rule."""
+SAME_FOR_ALL = ("usual", "place", "behind")
+"""The kinds of statements that say nothing of the answer itself."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,9 @@ class ReasonPart:
 
     @property
     def is_of_rule(self) -> bool:
-        """Whether the weight is the rule's own for the most part, and the rule has come true where it was counted."""
-        return self.support != 0 and abs(self.rule) >= abs(self.shared + self.predicate) and self.rule != 0
+        """Whether a good part of the weight is the rule's own, and the rule has come true where it was counted."""
+        own = self.share * self.rule * math.copysign(1.0, self.contribution)
+        return self.support != 0 and own >= OWN_PART * abs(self.contribution) and own > 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part as plain values for JSON."""
@@ -85,6 +90,11 @@ class ShownReason:
     def contribution(self) -> float:
         """What it adds to the score: the sum of its events and the rest."""
         return math.fsum([*(event.contribution for event in self.events), self.rest])
+
+    @property
+    def is_of_answer(self) -> bool:
+        """Whether it says something of the answer itself, and not of all answers to such questions."""
+        return self.family not in SAME_FOR_ALL
 
     @property
     def brief(self) -> str:

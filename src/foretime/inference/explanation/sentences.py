@@ -26,7 +26,7 @@ def first_sentences(
 
     What is usual for such questions is left out: it is the same for every answer.
     """
-    named = [reason for reason in reasons if reason.topic != "general" and not _is_outweighed(reason, reasons)]
+    named = [reason for reason in reasons if reason.is_of_answer and not _is_outweighed(reason, reasons)]
     for_it = [reason for reason in named if reason.contribution > 0]
     against = [reason for reason in named if reason.contribution < 0]
     total = math.fsum(reason.contribution for reason in for_it)
@@ -40,7 +40,7 @@ def first_sentences(
 
 def contrast_sentence(answer: str, competitor: str, more: Sequence[ShownReason], less: Sequence[ShownReason]) -> str:
     """Return why one answer and not another: what the answer has more of, and what the competitor has."""
-    sides = [_clauses(_chosen([one for one in side if one.topic != "general"], 1)) for side in (more, less)]
+    sides = [_clauses(_chosen([one for one in side if one.is_of_answer], 1)) for side in (more, less)]
     because = f" because {sides[0]}" if sides[0] else ""
     other = f"; in favour of {competitor}, {sides[1]}" if sides[1] else ""
     return f"{answer} rather than {competitor}{because}{other}."

@@ -95,13 +95,6 @@ class Statements:
         said: _Statement = getattr(self, f"_{kind}")(about)  # each kind has its own sentence
         return self._reason(about, kind, said)
 
-    def of_feature(
-        self, asked: FactIds, key: Key, amount: float, sentence: str, between: Sequence[Event] = ()
-    ) -> ShownReason:
-        """Return the reason of one feature of another model, whose words are given."""
-        said = _Statement(sentence, sentence, sentence, between if key[1] == "between" else ())
-        return self._reason(_About(asked, key, amount, (), (), None), "feature", said)
-
     def _reason(self, about: _About, family: str, said: _Statement) -> ShownReason:
         events = self._dated(about, said.events) if said.events else _evenly(said.facts, about.amount)
         return ShownReason(
@@ -159,7 +152,7 @@ class Statements:
         what = words.directed(asked.predicate, "others", words.name(asked.object))
         inverse = words.is_inverse(asked.predicate)
         title = f"{words.quoted(asked.predicate)} {'with' if inverse else 'by'} others"
-        if about.value("object_events") == 0:
+        if about.value("object_events") == about.value("object_same_month") == 0:
             return _Statement(title, f"there is no known {what}", f"there is no known {what}")
         said = f"{what} is known, but not near that {words.unit}"
         return _Statement(title, said, said)
@@ -167,7 +160,7 @@ class Statements:
     def _active(self, about: _About) -> _Statement:
         asked = about.asked
         name, unit = self._words.name(asked.object), self._words.unit
-        if about.value("active_week") == 0:
+        if about.value("active_week") == about.value("object_week") == 0:
             said = f"{name} is not known to be active with others near that {unit}"
         else:
             said = f"{name} is active with others"
@@ -179,6 +172,29 @@ class Statements:
         count = "no" if about.value("common_partners") == 0 else "some"
         said = f"{both} have {count} neighbours in common"
         return _Statement("common neighbours", said, said)
+
+    def _common(self, about: _About) -> _Statement:
+        both = listed(list(self._both(about.asked)))
+        met = any(one.value > 0 for one in about.features if one.name.endswith(("_now", "_week")))
+        said = f"{both} {'dealt' if met else 'are not known to have dealt'} with common neighbours around then"
+        return _Statement("common neighbours", said, said)
+
+    def _does(self, about: _About) -> _Statement:
+        what = self._words.directed(about.asked.predicate, self._words.name(about.asked.subject), "others")
+        known = about.value("subject_events") or about.value("subject_same_month")
+        said = f"{what} is known, too" if known else f"there is no known {what}"
+        return _Statement(f"{self._words.quoted(about.asked.predicate)} by the subject with others", said, said)
+
+    def _subject_active(self, about: _About) -> _Statement:
+        name, known = self._words.name(about.asked.subject), about.value("subject_week")
+        said = f"{name} is {'' if known else 'not known to be '}active with others near that {self._words.unit}"
+        return _Statement("the subject active with others", said, said)
+
+    def _habit(self, about: _About) -> _Statement:
+        usual = "usual" if about.amount >= 0 else "unusual"
+        both, what = listed(list(self._both(about.asked))), self._words.quoted(about.asked.predicate)
+        said = f"{what} is {usual} for {both}, by who they are and how often it happens"
+        return _Statement("how usual the predicate is", said, said)
 
     def _names(self, about: _About) -> _Statement:
         given, name = self._both(about.asked)
