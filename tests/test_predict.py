@@ -276,7 +276,9 @@ def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, slot: st
 
 def test_equal_answers_are_placed_in_the_order_in_which_they_are_listed(predictor: Predictor, monkeypatch):
     entities = len(predictor.graph.entities)
-    equal = SimpleNamespace(score_slot=lambda _, facts: torch.ones(len(facts), entities), is_reranked=lambda _: False)
+    equal = SimpleNamespace(
+        score_slot=lambda _, facts: torch.ones(len(facts), entities), reranked=None, is_reranked=lambda _: False
+    )
     monkeypatch.setattr(predictor, "scorer", equal)
     asked = ask(predictor.graph, row_of(predictor.graph, "train", 0), "object")
     names = [answer.name for answer in predictor.predict_many([asked], top=EVERYTHING)[0]]

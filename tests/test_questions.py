@@ -122,7 +122,7 @@ def test_known_answers_can_be_hidden(predictor: Predictor, tmp_path: Path):
 
 def test_all_wrong_questions_are_reported_together_with_their_lines(predictor: Predictor, tmp_path: Path):
     lines = ["subject\tpredicate\ttime", "stat 1\tpraises\t2020-03-01", "state 1\tpraises\t2020-03-01"]
-    lines += ["state 1\tprayses\t2020-03-01", "state 1\tpraises\t2031-01-01", "state 1\t\t2020-03-01"]
+    lines += ["state 1\tprayses\t2020-03-01", "state 1\tpraises\t2031-01-01", "state 1\t\t"]
     path = write(tmp_path, "q.tsv", "\n".join(lines))
     with pytest.raises(QuestionError) as caught:
         answer_file(predictor, path, tmp_path / "answers.tsv", 3, "mark")
@@ -131,7 +131,7 @@ def test_all_wrong_questions_are_reported_together_with_their_lines(predictor: P
     assert "unknown entity 'stat 1'; did you mean 'state 1'" in found[0]
     assert "unknown predicate 'prayses'; did you mean 'praises'" in found[1]
     assert "'2031-01-01' is not on the timeline" in found[2]
-    assert "predicate and object are left open" in found[3]
+    assert "predicate, object and time are left open" in found[3]
     assert not (tmp_path / "answers.tsv").exists()
 
 

@@ -106,9 +106,8 @@ def _pairs(
     scores = torch.from_numpy(np.log(first.chances))[:, None] + given_first.double()  # (chosen, entities)
     values, places = scores.reshape(-1).topk(min(top, scores.numel()))
     pairs = []
-    for score, place in zip(values.tolist(), places.tolist(), strict=True):
-        if score == -math.inf:
-            break
+    possible = values > -torch.inf
+    for score, place in zip(values[possible].tolist(), places[possible].tolist(), strict=True):
         row, column = divmod(place, scores.shape[1])
         split = next((name for name in SPLITS if bool(found.splits[name][row, column])), None)
         probability = None if split in ("train", "valid") else float(np.exp(score))

@@ -1,13 +1,12 @@
 """Fitting the models of open slots on training facts, each hidden from its own question.
 
-The softmax over predicates has learned its training facts by heart, so the trees learn from what a softmax says that
-was fitted without the folds in question.
+A softmax has learned its training facts by heart, so the trees learn from what softmaxes say that were fitted without
+the facts in question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -21,76 +20,40 @@ from foretime.reranker.features.names import NameWords
 from foretime.reranker.slots.extractors import SlotExtractor, as_known, extractors_of
 from foretime.reranker.slots.intervals import lengths_of
 from foretime.reranker.slots.model import BATCH, SlotModel, SlotModels
-from foretime.reranker.slots.softmax import PredicateSoftmax, Traces, fit_softmax
-from foretime.reranker.slots.traces import first_rows, first_traces_of, table_size, traces_of
+from foretime.reranker.slots.tables import FOLDS, TableFitter
 from foretime.reranker.slots.trees import SlotExamples, fit_trees
 
-FOLDS = 3
 FACTS_AT_MOST = {"predicate": 20_000, "time": 12_000, "start": 12_000}
 """Facts that the trees of each slot are fitted on, drawn by the seed."""
-SOFTMAX_FACTS, FIRST_FACTS = 300_000, 25_000
 
 
 def fit_slot_models(
     graph: Graph, index: EvidenceIndex, words: NameWords, config: Config, announce: Callable[[str], None]
 ) -> SlotModels:
     """Return the fitted models; `words` are those of the names."""
-    draw = np.random.default_rng([config.training.seed, FOLDS])
+    seed, threads = config.training.seed, config.training.threads
+    draw = np.random.default_rng([seed, FOLDS])
     fold = draw.permutation(len(graph.train)) % FOLDS
-
-    def softmax_on(facts: Facts) -> PredicateSoftmax:
-        return _fit_softmax(graph, index, words, facts, config.training.seed)
-
-    without = []
-    for number in range(FOLDS):
-        announce(f"fitting the models of predicate and time: fold {number + 1} of {FOLDS}")
-        without.append(softmax_on(graph.train.take(fold != number)))
-    softmax = softmax_on(graph.train)
+    tables = TableFitter(graph, index, words, seed)
+    announce("fitting the softmaxes over predicates and steps")
+    softmaxes, steps = tables.fit_predicates(fold), tables.fit_steps(fold)
     models = {}
     for slot, make in extractors_of(graph).items():
-        extractor = make(index, words, softmax)
+        # the last one of each list is fitted on all folds
+        *without, extractor = (make(index, words, *own) for own in zip(softmaxes, steps, strict=True))
         chosen = draw.permutation(len(graph.train))[: FACTS_AT_MOST[slot]]
-        by_fold = [
-            (replace(extractor, softmax=own), graph.train.take(chosen[fold[chosen] == number]))
-            for number, own in enumerate(without)
-        ]
         announce(f"fitting the model of the {slot} on {len(chosen):,} facts")
-        examples = _join([some for own, facts in by_fold for some in _examples(slot, own, graph, facts)])
-        trees = fit_trees(
-            slot, extractor.names, examples, config.reranker, config.training.seed, config.training.threads
+        examples = [
+            some
+            for number, own in enumerate(without)
+            for some in _examples(slot, own, graph, graph.train.take(chosen[fold[chosen] == number]))
+        ]
+        models[slot] = SlotModel(
+            extractor, fit_trees(slot, extractor.names, _join(examples), config.reranker, seed, threads)
         )
-        models[slot] = SlotModel(extractor, trees)
-    announce("fitting the model of the first of two open slots")
-    first = _fit_first(graph, index, words, config.training.seed)
-    return SlotModels(models, softmax, first, lengths_of(graph.train, len(graph.predicates)))
-
-
-def _fit_softmax(graph: Graph, index: EvidenceIndex, words: NameWords, facts: Facts, seed: int) -> PredicateSoftmax:
-    facts = _sample(facts, SOFTMAX_FACTS, seed)
-    traces = traces_of(index.events, words, index.reach.past_only, facts, hidden=True)
-    return fit_softmax(traces, facts.predicate, (table_size(index.events, words), len(graph.predicates)), seed)
-
-
-def _fit_first(graph: Graph, index: EvidenceIndex, words: NameWords, seed: int) -> PredicateSoftmax:
-    """Return the softmax of what an entity does, and of what is done to it, whoever the other one is."""
-    facts = _sample(graph.train, FIRST_FACTS, seed)
-    both = [
-        first_traces_of(index.events, words, index.reach.past_only, facts, as_subject, hidden=True)
-        for as_subject in (True, False)
-    ]
-    traces = Traces(
-        np.concatenate([both[0].first[:-1], both[0].first[-1] + both[1].first]),
-        np.concatenate([both[0].row, both[1].row]),
-    )
-    shape = (2 * first_rows(index.events, words), len(graph.predicates))
-    return fit_softmax(traces, np.tile(facts.predicate, 2), shape, seed, groups=1)
-
-
-def _sample(facts: Facts, count: int, seed: int) -> Facts:
-    """Return as many facts, drawn at random; all of them if there are no more."""
-    if len(facts) <= count:
-        return facts
-    return facts.take(np.random.default_rng(seed).choice(len(facts), count, replace=False))
+    announce("fitting the softmax over the first of two open slots")
+    lengths = lengths_of(graph.train, len(graph.predicates))
+    return SlotModels(models, softmaxes[-1], steps[-1], tables.fit_first(), lengths)
 
 
 def _examples(slot: str, extractor: SlotExtractor, graph: Graph, facts: Facts) -> Iterator[SlotExamples]:

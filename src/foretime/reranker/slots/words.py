@@ -105,12 +105,18 @@ _COUNTED_STEPS: Final = {
     for series, (topic, words) in SERIES.items()
     for measure, template in MEASURES.items()
 }
+_STEP_SCORES: Final = {
+    "between_score": PREDICATE["between_score"],
+    "others_score": PREDICATE["others_score"],
+    "between_step_score": SlotFeature("between", "when it usually happens, by the events between the two, as a score"),
+    "others_step_score": SlotFeature("others", "when it usually happens, by what both do with others, as a score"),
+}
 TIME: Final = {
     **_COUNTED_STEPS,
-    **{name: PREDICATE[name] for name in ("between_score", "others_score")},
+    **_STEP_SCORES,
     **{
-        f"{name}{BEHIND}": SlotFeature(PREDICATE[name].topic, "the same, behind the best step")
-        for name in ("between_score", "others_score")
+        f"{name}{BEHIND}": SlotFeature(topic, "the same, behind the best step")
+        for name, (topic, _) in _STEP_SCORES.items()
     },
 }
 COUNTED_OF_PREDICATES: Final = tuple(
