@@ -25,9 +25,7 @@ def plot_reliability(found: Mapping[str, Reliability], file: Path) -> None:
     """Draw one panel for each slot; the area of a dot is the number of its questions."""
     check_plot_file(file)
     if not found:
-        raise ForetimeError(
-            "nothing to plot: this evaluation has no probabilities; foretime evaluate makes it anew"
-        )
+        raise ForetimeError("nothing to plot: this evaluation has no probabilities; foretime evaluate makes it anew")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.2 * len(found), 3.4), layout="constrained")
