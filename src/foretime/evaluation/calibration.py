@@ -20,7 +20,7 @@ from foretime.data.facts import Ids
 from foretime.evaluation.fitting import behind_best, fit_logistic, fit_rest, fit_temperature, rest_logits
 from foretime.evaluation.metrics import Floats
 
-PRIOR_DEVIATION = 0.5
+PRIOR_DEVIATION = 0.25
 """The standard deviation of every weight before any fact is seen; weights of 0 leave the softmax as it is."""
 SHAPE = ("log_probability", "log_other", "entropy", "lead")
 """What is read from the softmax of the scores: ln p of the best candidate, −ln(1 − p), the entropy, ln(p / next p)."""

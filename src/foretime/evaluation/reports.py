@@ -97,7 +97,7 @@ class Evaluation(Tabular):
         base = cls.from_dict(shared | values["base_model"]) if values.get("base_model") else None
         errors = dict(values.get("calibration_error", {}))
         slots = {name: SlotEvaluation.from_dict(one) for name, one in values.get("slots", {}).items()}
-        ends = {"mrr_interval": (low, high), "calibration_error": errors}
+        ends: dict[str, Any] = {"mrr_interval": (low, high), "calibration_error": errors}
         return cls(**shared, **found, **ends, slots=slots, base_model=base)
 
     def to_dict(self) -> dict[str, Any]:

@@ -103,7 +103,9 @@ def rank_slot(
     asked = at_single_times(facts) if slot == "time" else facts
     index, still_open = SlotIndex(graph, slot, graph.facts()), OpenCandidates(graph, slot, history)
     counting = Counting(graph)
-    ranks, off, found = ([], []), ([], []), []
+    ranks: tuple[list[Ranks], list[Ranks]] = ([], [])
+    off: tuple[list[Ids], list[Ids]] = ([], [])
+    found: list[Believed] = []
     for _, batch in batches(asked, 256):
         answer = batch.start if slot == "time" else batch.predicate
         row, column = index.find(batch)
@@ -114,11 +116,11 @@ def rank_slot(
             off[place].append(_steps_off(scores, answer, others) if slot == "time" else np.empty(0, dtype=np.int64))
         left = still_open.of(batch, by_run)
         found.append(believed(calibration.probabilities(left.scores, left.kind), left.answer, left.kind))
-    none = Ranks(np.empty(0), np.empty(0))
+    by_both = [join_ranks([Ranks(np.empty(0), np.empty(0)), *some]) for some in ranks]
     numbered = replace(facts, subject=np.arange(len(facts)))
     fact = (at_single_times(numbered) if slot == "time" else numbered).subject
     first, second = (np.concatenate([np.empty(0, dtype=np.int64), *some]) for some in off)
-    return SlotRanks(*(join_ranks([none, *some]) for some in ranks), fact, join(found), (first, second))
+    return SlotRanks(by_both[0], by_both[1], fact, join(found), (first, second))
 
 
 def evaluate_slot(
@@ -133,7 +135,7 @@ def evaluate_slot(
         )
         for ranks, off, spans in zip((ranked.ranks, ranked.counting), ranked.off, overlaps, strict=True)
     ]
-    return SlotEvaluation(*figures, Reliability.of(ranked.believed, kinds_for(slot)))
+    return SlotEvaluation(figures[0], figures[1], Reliability.of(ranked.believed, kinds_for(slot)))
 
 
 def likely_intervals(probabilities: Callable[[Facts], Tensor], facts: Facts) -> tuple[Ids, Ids]:

@@ -22,6 +22,7 @@ from foretime.evaluation.ranks import join_ranks
 from foretime.evaluation.reliability import Believed, believed, join
 from foretime.evaluation.slot_questions import OpenCandidates, candidates, kinds_asked, kinds_for
 from foretime.evaluation.slot_reports import (
+    SlotEvaluation,
     SlotRanks,
     counted_intervals,
     evaluate_slot,
@@ -60,7 +61,8 @@ def softmax_at(slot: Slot, temperature: float = 1.0) -> Calibration:
 
 def calibrate(scorer: Scorer, graph: Graph) -> dict[str, Calibration]:
     """Return the calibration of each slot that may be asked for, fitted on valid."""
-    history, found = pair_history(scorer.model, graph), {}
+    history = pair_history(scorer.model, graph)
+    found: dict[str, Calibration] = {}
     for slot in SLOTS:
         asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid), history)
         found[slot] = fit_calibration(list(asked), len(kinds_for(slot)))
@@ -75,7 +77,9 @@ def evaluate_split(
     ranked = rank_slots(scorer, graph, facts, filter_name, calibrations)
     ranks = join_ranks([ranked[slot].ranks for slot in ("object", "subject")])
     overlaps = _overlaps(scorer, graph, sample(scorer, "time", facts), calibrations["time"])
-    slots = {slot: evaluate_slot(slot, ranked[slot], overlaps if slot == "time" else NO_OVERLAPS) for slot in SLOTS}
+    slots: dict[str, SlotEvaluation] = {
+        slot: evaluate_slot(slot, ranked[slot], overlaps if slot == "time" else NO_OVERLAPS) for slot in SLOTS
+    }
     base = evaluate(model_scorer(scorer.model), graph, split, filter_name) if scorer.reranked is not None else None
     questions = questions_of(facts, len(graph.predicates), filter_name)
     return replace(
@@ -88,17 +92,18 @@ def evaluate_split(
 
 def rank_slots(
     scorer: Scorer, graph: Graph, facts: Facts, filter_name: FilterName, calibrations: Calibrations
-) -> dict[Slot, SlotRanks]:
+) -> dict[str, SlotRanks]:
     """Return the ranks of every slot of the facts; predicates and times of a sample of them."""
     history, index = pair_history(scorer.model, graph), AnswerIndex.of(graph, filter_name)
     questions = questions_of(facts, len(graph.predicates), filter_name)
     fact = facts_of_questions(facts, filter_name)
     half = len(questions) // 2  # the inverse ones, which ask for subjects, come last
-    ranked: dict[Slot, SlotRanks] = {}
-    for slot, rows in (("object", slice(half)), ("subject", slice(half, None))):
-        own = _rank_entities(scorer, questions.take(rows), index, calibrations[slot], history)
-        ranked[slot] = replace(own, fact=fact[rows])
-    for slot in ("predicate", "time"):
+    ranked: dict[str, SlotRanks] = {}
+    for name, rows in (("object", slice(half)), ("subject", slice(half, None))):
+        own = _rank_entities(scorer, questions.take(rows), index, calibrations[name], history)
+        ranked[name] = replace(own, fact=fact[rows])
+    others: tuple[Slot, ...] = ("predicate", "time")
+    for slot in others:
         some = sample(scorer, slot, facts)
         ranked[slot] = rank_slot(scorer.score_slot, graph, slot, some, calibrations[slot], history)
     return ranked
