@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import torch
 
-from foretime.data.facts import UNKNOWN, Facts, inverse
+from foretime.data.facts import UNKNOWN, inverse
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot, inverted
 from foretime.evidence.counting import RuleCounter
@@ -24,24 +23,16 @@ from foretime.inference.explanation.attribution import (
     attribute_features,
     attribute_terms,
 )
-from foretime.inference.explanation.co_neighbours import CoNeighbourWords
-from foretime.inference.explanation.details import BasePlace, Contribution, FullDetails
-from foretime.inference.explanation.events import SharedNeighbours
+from foretime.inference.explanation.details import Contribution, FullDetails
 from foretime.inference.explanation.explanation import Explanation, in_topics
 from foretime.inference.explanation.reasons import ShownReason
 from foretime.inference.explanation.rule_words import with_counts
 from foretime.inference.explanation.sentences import first_sentences
-from foretime.inference.explanation.slot_groups import SlotGroups
 from foretime.inference.explanation.statements import GraphFeature, Statements
 from foretime.inference.explanation.vocabulary import FactIds, GraphWords
 from foretime.inference.explanation.wording import Groups, Wording, by_body
 from foretime.inference.predictor import Predictor
-from foretime.reranker.features.extractor import FeatureExtractor, Features
-from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
-from foretime.reranker.quantising import SHARED_NEIGHBOURS
-from foretime.reranker.slots.model import SlotModel
-from foretime.reranker.slots.trees import SlotTrees
-from foretime.reranker.trees import Reranker
+from foretime.inference.tree_scores import TreeScore, TreeScores, check_sum
 
 EVIDENCE = "evidence"
 """The term of the base score that rules add up to."""
@@ -53,16 +44,6 @@ RERANKER = "reranker"
 """The term of an answer by which the re-ranker has changed the base score: here it is taken apart instead."""
 TOP = 5
 """How many reasons are shown, and their rules counted."""
-_TOLERANCE = 1e-4
-"""How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
-
-
-class _Scored(NamedTuple):
-    """The score of an answer by trees, if it has one, and where the base model has put it."""
-
-    features: FeatureScore | None = None
-    place: BasePlace | None = None
-    shared: SharedNeighbours | None = None
 
 
 class Explainer:
@@ -73,7 +54,7 @@ class Explainer:
         self._evidence, reranked = evidence_of(predictor.model), predictor.scorer.reranked
         self._words = GraphWords(predictor.graph)
         self._wording, self._statements = Wording(self._words), Statements(self._words)
-        self._co_neighbours = CoNeighbourWords(predictor.graph)
+        self._tree_scores = TreeScores(predictor)
         self._finder: ReasonFinder | None = None
         if self._evidence is not None:
             self._finder = ReasonFinder(self._evidence.index, self._evidence.weights.detach().numpy())
@@ -106,9 +87,9 @@ class Explainer:
         sizes = {key: math.fsum(reason.contribution for reason in group) for key, group in groups.items()}
         terms = {name: term for name, term in answer.terms.items() if name != RERANKER}
         if self._evidence is not None:
-            _check_sum(f"the reasons of {answer.name!r}", list(sizes.values()), terms[EVIDENCE], "evidence")
+            check_sum(f"the reasons of {answer.name!r}", list(sizes.values()), terms[EVIDENCE], "evidence")
             terms[EVIDENCE] = math.fsum(sizes.values())
-        scored = self._scored(question, answer)
+        scored = self._tree_scores.find(question, answer)
         amounts = self._amounts(asked, answer, terms, sizes, scored)
         reasons = self._reasons(asked, groups, amounts, scored)
         kept = sorted(reasons, key=lambda reason: -abs(reason.contribution))
@@ -180,53 +161,8 @@ class Explainer:
         times = list(asked.times.values())
         return by_body(self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1]))
 
-    def _scored(self, question: Question, answer: Answer) -> _Scored:
-        """Return the score of an answer by trees, taken apart; nothing if no trees score such answers."""
-        slot, scorer = question.target, self.predictor.scorer
-        asked = self.predictor.facts_of([question], slot)
-        if slot in ("predicate", "time"):
-            model = None if scorer.slots is None else scorer.slots.models.get(slot)
-            return _Scored() if model is None else self._scored_slot(model, asked, answer)
-        reranked, graph = scorer.reranked, self.predictor.graph
-        if reranked is None:
-            return _Scored()
-        asked = inverted(asked, graph) if slot == "subject" else asked
-        candidate = graph.entities.id(answer.name)
-        found, shortlist = reranked.extract(asked, candidate), reranked.reranker.top
-        if found is None:
-            return _Scored(place=BasePlace(shortlist, listed=False))
-        scored = _taken_apart(answer, reranked.reranker, found.names, found.values, found.typical)
-        at = dict(zip(scored.names, scored.values, strict=True))
-        shared = self._shared_neighbours(reranked.extractor, asked, candidate, at.get(SHARED_NEIGHBOURS, 0.0))
-        return _Scored(scored, BasePlace(shortlist, True, found.place), shared)
-
-    def _scored_slot(self, model: SlotModel, asked: Facts, answer: Answer) -> _Scored:
-        """Return the score of a predicate or a time by the model of its slot, taken apart."""
-        slot, graph = model.extractor.slot, self.predictor.graph
-        candidate = graph.timeline.step(answer.name) if slot == "time" else graph.predicates.id(answer.name)
-        shortlist = model.extractor.extract(asked, hidden=False)
-        chosen = shortlist.chosen[0].tolist()
-        if candidate not in chosen:
-            return _Scored(place=BasePlace(len(chosen), listed=False))
-        row, groups = chosen.index(candidate), SlotGroups(slot)
-        names, values = list(model.extractor.names), shortlist.features[row : row + 1]
-        scored = _taken_apart(answer, model.trees, names, values, shortlist.features.mean(0))
-        own = scored._replace(group_of=groups.group_of, words_of=groups.words_of)
-        return _Scored(own, BasePlace(len(chosen), True, row + 1))
-
-    def _shared_neighbours(
-        self, extractor: FeatureExtractor, asked: Facts, candidate: int, reported: float
-    ) -> SharedNeighbours | None:
-        """Return what supports a candidate of one question via shared neighbours; None where there are no intervals."""
-        if extractor.spans is None:
-            return None
-        x, p, start, end = (int(column[0]) for column in (asked.subject, asked.predicate, asked.start, asked.end))
-        fact = SpanFact(x, p, candidate, start, end)
-        paths = shared_neighbour_paths(extractor.spans, extractor.index.reach.past_only, fact)
-        return self._co_neighbours.show(fact, paths, reported)
-
     def _amounts(
-        self, asked: FactIds, answer: Answer, terms: dict[str, float], sizes: dict[Key, float], scored: _Scored
+        self, asked: FactIds, answer: Answer, terms: dict[str, float], sizes: dict[Key, float], scored: TreeScore
     ) -> Amounts:
         """Return what each reason adds to the score."""
         if scored.features is not None:
@@ -239,7 +175,7 @@ class Explainer:
             amounts[BEHIND] = [answer.score - math.fsum(terms.values())]
         return amounts
 
-    def _reasons(self, asked: FactIds, groups: Groups, amounts: Amounts, scored: _Scored) -> list[ShownReason]:
+    def _reasons(self, asked: FactIds, groups: Groups, amounts: Amounts, scored: TreeScore) -> list[ShownReason]:
         """Return every rule body and every statement that adds something, in words."""
         features = _by_group(scored.features)
         between = self._between(asked, groups) if ("met",) in amounts else []
@@ -267,7 +203,7 @@ class Explainer:
         near = [event for event in found if abs(event.time - first) == abs(found[0].time - first)]
         return sorted(near, key=lambda event: -weight(event)) + found[len(near) :]
 
-    def _details(self, terms: dict[str, float], scored: _Scored) -> FullDetails:
+    def _details(self, terms: dict[str, float], scored: TreeScore) -> FullDetails:
         if scored.features is None:
             return FullDetails(terms, base_place=scored.place)
         given = scored.features
@@ -283,17 +219,6 @@ class Explainer:
         return with_counts(self._words, asked, reason, self._counter.count)
 
 
-def _taken_apart(
-    answer: Answer, trees: Reranker | SlotTrees, names: list[str], values: Features, typical: Features
-) -> FeatureScore:
-    """Return what each feature adds to the score of an answer; the features are (1, features)."""
-    *contributions, expected = trees.contributions(values)[0].tolist()
-    # scored anew: among other questions the last digits, and so the way through a tree, may differ
-    score = float(trees.score(values)[0])
-    _check_sum(f"the features of {answer.name!r}", [expected, *contributions], score, "score by trees")
-    return FeatureScore(names, values[0].tolist(), contributions, expected, typical.tolist())
-
-
 def _by_group(scored: FeatureScore | None) -> dict[str, list[GraphFeature]]:
     """Return the features of each statement."""
     groups: dict[str, list[GraphFeature]] = {}
@@ -301,10 +226,3 @@ def _by_group(scored: FeatureScore | None) -> dict[str, list[GraphFeature]]:
         for row in zip(scored.names, scored.values, scored.contributions, strict=True):
             groups.setdefault(scored.group_of(row[0])[1], []).append(GraphFeature(*row))
     return groups
-
-
-def _check_sum(what: str, summands: list[float], wanted: float, name: str) -> None:
-    """Raise if summands do not add up to what the model says: an explanation of another score is none."""
-    total = math.fsum(summands)
-    if abs(total - wanted) > _TOLERANCE * (1 + math.fsum(map(abs, summands))):
-        raise RuntimeError(f"{what} add up to {total}, but its {name} is {wanted}")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from lightgbm import Booster
 
 BATCH = 256
+FEW = 512
+"""Up to how many candidates are scored by one thread."""
 _LAST_LINE = "\npandas_categorical:"
 """How the text of every booster ends."""
 HEADER = "foretime reranker 3, top {top}"
@@ -84,11 +86,11 @@ class Reranker:
 
     def score(self, features: Features) -> NDArray[np.float64]:
         """Return the score of each candidate, (candidates,)."""
-        return np.asarray(self.booster.predict(features), dtype=np.float64)
+        return np.asarray(self.booster.predict(features, **_threads(features)), dtype=np.float64)
 
     def contributions(self, features: Features) -> NDArray[np.float64]:
         """Return what each feature adds to the score of each candidate, (candidates, features + 1), the base last."""
-        return np.asarray(self.booster.predict(features, pred_contrib=True), dtype=np.float64)
+        return np.asarray(self.booster.predict(features, pred_contrib=True, **_threads(features)), dtype=np.float64)
 
     def save(self, path: Path) -> None:
         """Write the trees as text."""
@@ -166,6 +168,11 @@ def fit(
     callbacks = [] if on_tree is None else [lambda state: on_tree(state.iteration + 1)]
     booster = lightgbm.train(settings, data, num_boost_round=config.trees, callbacks=callbacks)
     return Reranker(booster, config.top)
+
+
+def _threads(features: Features) -> dict[str, int]:
+    """Return how many threads predict: one for few candidates, where waiting for another costs more than it saves."""
+    return {"num_threads": 1} if len(features) <= FEW else {}
 
 
 def plain_names(names: Sequence[str]) -> list[str]:
