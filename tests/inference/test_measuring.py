@@ -8,7 +8,8 @@ import pytest
 
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import rank
-from foretime.inference.measuring import ExplanationMeter, events_of, questions_about, supporting
+from foretime.inference.measuring import ExplanationMeter, questions_about
+from foretime.inference.named_events import events_of, supporting
 from foretime.inference.run import Run
 from foretime.reranker.other_evidence import scorer_on
 

@@ -5,8 +5,6 @@ Every rank comes from the scorer of the run, through all its stages, over other 
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +15,6 @@ import torch
 
 from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
-from foretime.data.synthetic.world import PLANTED_FILE
-from foretime.errors import DataError, QuestionError
 from foretime.evaluation.explanations import (
     KS,
     Chosen,
@@ -33,14 +29,12 @@ from foretime.evaluation.explanations import (
 from foretime.evaluation.filters import AnswerIndex, FilterName
 from foretime.evaluation.ranks import rank
 from foretime.evaluation.slots import Slot, inverted
-from foretime.inference.changes import BETWEEN_ENDS
 from foretime.inference.explanation.explanation import Explanation, ShownReason
+from foretime.inference.named_events import EventLabels, EventRows, events_of, read_planted, supporting
 from foretime.inference.predictor import Predictor
 from foretime.reranker.other_evidence import EvidenceFilter
 from foretime.reranker.scorer import Scorer
 
-EventLabels = tuple[str, str, str, str]
-"""Subject, predicate, object and time of an event."""
 Progress = Callable[[int, int], None]
 CONTRAST = 3
 """How many reasons are hidden to see whether answer and runner-up change places."""
@@ -62,40 +56,6 @@ class FirstAnswers:
     first: int
     second: int
     rank: float
-
-
-class EventRows:
-    """Finds the rows of events among facts, by the labels that a reason names them with."""
-
-    def __init__(self, facts: Facts, graph: Graph) -> None:
-        self._graph, self._facts = graph, facts
-        self._rows: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        columns = (facts.subject, facts.predicate, facts.object)
-        for row, ids in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-            self._rows[ids].append(row)
-
-    def find(self, events: Iterable[EventLabels]) -> list[int]:
-        """Return the rows of events, each once, in the order of the events."""
-        return list(dict.fromkeys(row for event in events for row in self._find(*event)))
-
-    def _find(self, subject: str, predicate: str, object_: str, time: str) -> Iterator[int]:
-        graph, facts = self._graph, self._facts
-        ids = graph.entities.id(subject), graph.predicates.id(predicate), graph.entities.id(object_)
-        ends = [UNKNOWN if end in ("", "?") else graph.timeline.step(end) for end in time.split(BETWEEN_ENDS)]
-        for row in self._rows.get(ids, ()):
-            own = (int(facts.start[row]), int(facts.end[row]))
-            if tuple(ends) == own or (len(ends) == 1 and ends[0] in own):
-                yield row
-
-
-def supporting(reasons: Sequence[ShownReason]) -> list[ShownReason]:
-    """Return the reasons that speak for an answer and name events, in their order."""
-    return [reason for reason in reasons if reason.contribution > 0 and reason.events]
-
-
-def events_of(reasons: Iterable[ShownReason]) -> list[EventLabels]:
-    """Return the events that reasons name, each once, in their order."""
-    return list(dict.fromkeys(tuple(event[1:5]) for reason in reasons for event in reason.events))  # type: ignore[misc]
 
 
 class ExplanationMeter:
@@ -128,17 +88,7 @@ class ExplanationMeter:
 
     def read_planted(self, path: Path) -> dict[EventLabels, set[EventLabels]]:
         """Return for each planted event those that made it, of groundings that the evidence has whole."""
-        made: dict[EventLabels, set[EventLabels]] = defaultdict(set)
-        for number, line in enumerate(read_lines(path), 1):
-            try:
-                found = json.loads(line)
-                event, body = tuple(found["event"]), [tuple(one) for one in found["made_by"]]
-                whole = all(self._rows.find([one]) for one in body)
-            except (ValueError, KeyError, TypeError, QuestionError) as error:
-                raise DataError(f"{path}:{number}: not a planted event of this graph: {error}") from None
-            if whole:
-                made[event] |= set(body)
-        return dict(made)
+        return read_planted(path, self._rows)
 
     @torch.inference_mode()
     def _first_answers(self, asked: Asked) -> FirstAnswers:
@@ -271,17 +221,3 @@ def _labelled(facts: Facts, graph: Graph) -> Iterator[EventLabels]:
     for s, p, o, t in zip(*(column.tolist() for column in facts.columns()[:4]), strict=True):
         time = "?" if t == UNKNOWN else graph.timeline.label(t)
         yield graph.entities.name(s), graph.predicates.name(p), graph.entities.name(o), time
-
-
-def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file."""
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {error}; name the {PLANTED_FILE} of a generated world") from None
-
-
-def planted_file(data: str) -> Path | None:
-    """Return the file of planted events beside the data of a run, if it is there."""
-    path = Path(data) / PLANTED_FILE
-    return path if data and path.is_file() else None

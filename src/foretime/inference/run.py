@@ -17,11 +17,13 @@ from foretime.evaluation.explanations import ExplanationMeasures
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
 from foretime.inference.changes import Addition, Removal
+from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.explanation.explanation import Explanation
-from foretime.inference.measuring import ExplanationMeter, measure_explanations, planted_file
+from foretime.inference.measuring import ExplanationMeter, measure_explanations
+from foretime.inference.named_events import planted_file
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import answer_file
-from foretime.inference.what_if import EvidenceSource, WhatIf
+from foretime.inference.what_if import WhatIf
 from foretime.rules.mining import mine_rules
 from foretime.rules.table import Rules
 from foretime.runs.evaluation import evaluate_split
