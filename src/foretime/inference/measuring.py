@@ -29,7 +29,8 @@ from foretime.evaluation.explanations import (
 from foretime.evaluation.filters import AnswerIndex, FilterName
 from foretime.evaluation.ranks import rank
 from foretime.evaluation.slots import Slot, inverted
-from foretime.inference.explanation.explanation import Explanation, ShownReason
+from foretime.inference.explanation.explanation import Explanation
+from foretime.inference.explanation.reasons import ShownReason
 from foretime.inference.named_events import EventLabels, EventRows, events_of, read_planted, supporting
 from foretime.inference.predictor import Predictor
 from foretime.reranker.other_evidence import EvidenceFilter

@@ -43,7 +43,7 @@ router = APIRouter(prefix=API, responses=ERRORS, tags=["answers"])
 
 
 class AnswerOut(ResponseBody):
-    """A candidate for the open slot."""
+    """A candidate for the open slot, or a pair of them for two."""
 
     rank: int
     name: str
@@ -51,6 +51,7 @@ class AnswerOut(ResponseBody):
     probability: float | None = Field(description="Calibrated; null if the answer is already in train or valid.")
     already_known: Split | None = Field(description="The split that holds this answer already.")
     terms: dict[str, float] = Field(description="They add up to the score.")
+    names: dict[Slot, str] | None = Field(default=None, description="Both names, where two slots are open.")
 
 
 AnswerChangeOut: Any = response_of(AnswerChange)
@@ -68,7 +69,7 @@ class CompleteOut(ResponseBody):
 
     run: str
     question: GivenSlots
-    slot: Slot
+    slot: str = Field(description="What is asked for; two slots are joined by ' and '.")
     answers: list[AnswerOut]
     other_probability: float = Field(description="That the true answer is one that is not listed.")
     note: str | None
@@ -80,7 +81,7 @@ class BatchOutcome(ResponseBody):
     """What became of one question in a batch."""
 
     question: GivenSlots
-    slot: Slot | None
+    slot: str | None
     answers: list[AnswerOut]
     other_probability: float = Field(description="That the true answer is one that is not listed.")
     error: ErrorDetail | None
@@ -105,7 +106,7 @@ class CompareOut(ResponseBody):
     """The answers of two runs to one question."""
 
     question: GivenSlots
-    slot: Slot
+    slot: str
     left: CompleteOut
     right: CompleteOut
     answers: list[RanksOut]
@@ -114,7 +115,7 @@ class CompareOut(ResponseBody):
 
 @router.get("/runs/{run}/complete", response_model_exclude_unset=True)
 async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
-    """Answer a question that gives all of subject, predicate, object and time but one."""
+    """Answer a question that gives all of subject, predicate, object and time but one, or a time and one more."""
     slot = await checked(backend, run, asked, check_question)
     if asked.evidence:
         return await backend.models.do("what_if", partial(_complete_changed, run, asked), backend.settings.deadline)
@@ -146,7 +147,7 @@ def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
 
 @router.post("/runs/{run}/complete", response_model_exclude_unset=True)
 async def complete_posted(run: TheRun, backend: TheBackend, asked: CompleteIn) -> CompleteOut:
-    """Answer a question that gives all of subject, predicate, object and time but one."""
+    """Answer a question that gives all of subject, predicate, object and time but one, or a time and one more."""
     return await complete(run, backend, asked)
 
 
@@ -221,8 +222,10 @@ async def answer_batch(backend: Backend, run: ServedRun, asked: BatchIn) -> list
     return [outcomes[row] for row in range(len(found))]
 
 
-def together(run: ServedRun, slot: Slot) -> int:
+def together(run: ServedRun, slot: str) -> int:
     """Return how many questions for a slot may be asked together."""
+    if " and " in slot:  # pairs take many scores each
+        return 1
     if slot in ("subject", "object"):
         most = SCORES_AT_ONCE // max(1, len(run.graph.entities))
     else:
@@ -230,7 +233,7 @@ def together(run: ServedRun, slot: Slot) -> int:
     return max(1, min(GATHERED_AT_MOST, most))
 
 
-def note_of(run: ServedRun, slot: Slot) -> str | None:
+def note_of(run: ServedRun, slot: str) -> str | None:
     """Return what a reader should know about the answers."""
     notes = {NO_TIME: slot == "time" and not run.uses_time, NOT_CALIBRATED: run.details.report is None}
     return "; ".join(note for note, holds in notes.items() if holds) or None
@@ -250,7 +253,7 @@ def ask_together(
     return [Listed([AnswerOut(**one.to_dict()) for one in answers], answers.other_probability) for answers in shown]
 
 
-def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], until: float) -> dict[int, bytes]:
+def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, str]], until: float) -> dict[int, bytes]:
     """Return the outcomes of the first questions of a batch by row: as many as fit into the time of one job."""
     until = min(until, time.monotonic() + JOB_SECONDS)
     outcomes: dict[int, bytes] = {}
@@ -264,7 +267,7 @@ def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, Slot]], unt
     return outcomes
 
 
-def _outcome(question: QuestionIn, slot: Slot | None, found: Listed | Exception) -> bytes:
+def _outcome(question: QuestionIn, slot: str | None, found: Listed | Exception) -> bytes:
     shown: dict[str, Any] = {"answers": [], "other_probability": 0.0}
     if isinstance(found, ForetimeError):
         found = unanswerable(found)

@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from foretime.errors import QuestionError
-from foretime.evaluation.slots import Slot
 from foretime.inference.answers import Question
 from foretime.service.context import Backend
 from foretime.service.models import SLOT_NAMES, AlreadyKnown, Name, RequestBody, RunName, Time
@@ -23,7 +22,7 @@ QuestionType = TypeVar("QuestionType", bound="QuestionIn")
 
 
 class QuestionIn(RequestBody):
-    """A fact in names with one slot left open."""
+    """A fact in names with one slot left open, or two."""
 
     subject: Name = Field(default=None, description="Who acts.")
     predicate: Name = Field(default=None, description="What happens.")
@@ -92,17 +91,17 @@ def knows_names(run: ServedRun, asked: QuestionIn) -> bool:
     return all(name in index for index, name in _names(run, asked))
 
 
-def check_question(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> Slot:
-    """Return the open slot of a question that can be answered; any other question is a problem."""
-    slot = asked.question.target
+def check_question(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> str:
+    """Return the open slot of a question that can be answered, or both; any other question is a problem."""
+    target = " and ".join(asked.question.targets)
     check_names(run, asked, suggest)
     run.predictor.check(asked.question)
-    return slot
+    return target
 
 
-def check_questions(run: ServedRun, questions: list[QuestionIn]) -> list[Slot | Problem]:
+def check_questions(run: ServedRun, questions: list[QuestionIn]) -> list[str | Problem]:
     """Return the open slot of each question, or what is wrong with it; names are suggested for the first ones."""
-    found: list[Slot | Problem] = []
+    found: list[str | Problem] = []
     left = SUGGESTIONS_IN_BATCH
     for question in questions:
         try:
