@@ -12,7 +12,7 @@ from foretime.data.graph import Graph
 from foretime.data.synthetic.world import PLANTED_FILE
 from foretime.errors import DataError, QuestionError
 from foretime.inference.changes import BETWEEN_ENDS
-from foretime.inference.explanation.explanation import ShownReason
+from foretime.inference.explanation.reasons import ShownReason
 
 EventLabels = tuple[str, str, str, str]
 """Subject, predicate, object and time of an event."""
