@@ -99,7 +99,7 @@ def fit_rest(missed: Iterable[Scored], deviation: float) -> tuple[float, float]:
         return total + float(prior.detach())
 
     with torch.enable_grad():
-        optimizer.step(closure)
+        optimizer.step(closure)  # type: ignore[no-untyped-call]
     log_temperature, root = weights.tolist()
     return math.exp(log_temperature), root**2
 
