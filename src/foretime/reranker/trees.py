@@ -170,7 +170,7 @@ def fit(
     return Reranker(booster, config.top)
 
 
-def _threads(features: Features) -> dict[str, int]:
+def _threads(features: Features) -> dict[str, Any]:
     """Return how many threads predict: one for few candidates, where waiting for another costs more than it saves."""
     return {"num_threads": 1} if len(features) <= FEW else {}
 

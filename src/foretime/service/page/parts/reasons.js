@@ -89,17 +89,14 @@ function rule(run, reason) {
   );
 }
 
-/** Return a link to the rules with the same predicates, once it is known that there are some. */
+/** Return a link to the rules with the same predicates; it has its place, but is seen only once there are some. */
 function similarRules(run, { head, body }) {
   const wanted = { head: head.predicate, body: body[0].predicate };
-  const box = h("span", {});
+  const link = h("a", { class: "quiet unsure", href: address(runPath(run.name, "rules"), wanted) }, "Rules like this");
   ask(runPath(run.name, "rules"), { ...wanted, limit: 1 })
-    .then(({ total }) => {
-      if (total > 0)
-        box.append(h("a", { class: "quiet", href: address(runPath(run.name, "rules"), wanted) }, "Rules like this"));
-    })
-    .catch(() => {}); // a link that is not there
-  return box;
+    .then(({ total }) => link.classList.toggle("unsure", total === 0))
+    .catch(() => {}); // the reason is complete without it
+  return link;
 }
 
 /** Return events one under the other, each with its mark. */
