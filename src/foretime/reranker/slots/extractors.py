@@ -41,9 +41,14 @@ class SlotExtractor(Protocol):
 
     slot: ClassVar[Slot]
     names: ClassVar[tuple[str, ...]]
-    index: EvidenceIndex
-    words: NameWords
-    softmax: PredicateSoftmax
+
+    @property
+    def index(self) -> EvidenceIndex:
+        """The events that are read."""
+
+    @property
+    def words(self) -> NameWords:
+        """The words of the names."""
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the best candidates of facts with that slot open; `hidden`: the facts themselves are not seen."""
@@ -145,7 +150,7 @@ def _with_distance(name: str, values: Tensor) -> dict[str, Tensor]:
     return {name: values, f"{name}{BEHIND}": values.max(1, keepdim=True).values - values}
 
 
-def as_known(pairs: tuple[Ids, Ids], shape: tuple[int, int]) -> NDArray[np.bool_]:
+def as_known(pairs: tuple[Ids, Ids], shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return pairs of a row and a column as a mask."""
     mask = np.zeros(shape, dtype=bool)
     mask[pairs[0], pairs[1]] = True
