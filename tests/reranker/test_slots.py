@@ -39,8 +39,8 @@ def index_over(graph: Graph, facts: Facts, past_only: bool = False) -> EvidenceI
 def extractor_over(slot: str, graph: Graph, facts: Facts, past_only: bool = False) -> SlotExtractor:
     index, words = index_over(graph, facts, past_only), name_words(graph.entities, graph.train, len(graph.predicates))
     rows = table_size(index.events, words)
-    weights = torch.randn(rows, len(graph.predicates) + 1, generator=torch.Generator().manual_seed(0))
-    return EXTRACTORS[slot](index, words, PredicateSoftmax(weights[:, :-1]), PredicateSoftmax(weights))
+    weights = torch.randn(rows, len(graph.predicates), generator=torch.Generator().manual_seed(0))
+    return EXTRACTORS[slot](index, words, PredicateSoftmax(weights))
 
 
 def by_candidate(extractor: SlotExtractor, fact: Facts, hidden: bool) -> dict[int, np.ndarray]:

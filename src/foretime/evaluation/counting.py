@@ -111,14 +111,14 @@ def counting_intervals(graph: Graph, facts: Facts) -> tuple[Ids, Ids]:
         )
         start = _most_common(train.start[of_subject if len(of_subject) else of_predicate])
         found.append((start, start + _most_common(length[of_predicate])))
-    start, end = np.array(found, dtype=np.int64).reshape(-1, 2).T
-    return start, np.minimum(end, len(graph.timeline) - 1)
+    ends = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return ends[:, 0], np.minimum(ends[:, 1], len(graph.timeline) - 1)
 
 
 def _is_fact(facts: Facts, rows: Ids, fact: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return which of the rows are a fact itself."""
     same = [column[rows] == value for column, value in zip(facts.columns(), fact, strict=True)]
-    return np.logical_and.reduce(same)
+    return np.asarray(np.logical_and.reduce(same), dtype=np.bool_)
 
 
 def _most_common(values: Ids) -> int:

@@ -49,19 +49,17 @@ def load_slots(run: RunFolder, graph: Graph, extractor: FeatureExtractor) -> Slo
 
     events, names = extractor.index.events, extractor.names
     rows, predicates = table_size(events, names), events.predicates
-    shapes = {"softmax": (rows, predicates), "steps": (rows, predicates + 1)}
-    shapes["first"] = (2 * first_rows(events, names), predicates)
+    shapes = {"softmax": (rows, predicates), "first": (2 * first_rows(events, names), predicates)}
     found = load_softmaxes(run.softmax_file, shapes)
     return SlotModels(
         {
             slot: SlotModel(
-                make(extractor.index, names, found["softmax"], found["steps"]),
+                make(extractor.index, names, found["softmax"]),
                 SlotTrees.load(run.slot_file(slot), slot, make.names),
             )
             for slot, make in extractors_of(graph).items()
         },
         found["softmax"],
-        found["steps"],
         found["first"],
         lengths_of(graph.train, len(graph.predicates)),
     )

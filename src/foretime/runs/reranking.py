@@ -43,8 +43,7 @@ def fit_slots(run: RunFolder, config: Config, graph: Graph, model: Model, callba
 
     extractor = FeatureExtractor.of(graph, model, config.evidence)
     fitted = fit_slot_models(graph, extractor.index, extractor.names, config, callback.announce)
-    tables = {"softmax": fitted.softmax, "steps": fitted.steps, "first": fitted.first}
-    save_softmaxes(run.softmax_file, tables)
+    save_softmaxes(run.softmax_file, {"softmax": fitted.softmax, "first": fitted.first})
     for slot, slot_model in fitted.models.items():
         slot_model.trees.save(run.slot_file(slot))
 

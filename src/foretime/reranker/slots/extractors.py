@@ -17,7 +17,7 @@ from foretime.evidence.index import EvidenceIndex
 from foretime.reranker.features.extractor import RUNS, Features
 from foretime.reranker.features.names import NameWords
 from foretime.reranker.quantising import quantise
-from foretime.reranker.slots.softmax import PredicateSoftmax, Traces
+from foretime.reranker.slots.softmax import PredicateSoftmax
 from foretime.reranker.slots.words import BEHIND, COUNTED_OF_PREDICATES, COUNTED_OF_STEPS, PREDICATE, TIME, TRACE_TOPICS
 
 PREDICATES_AT_MOST = 60
@@ -41,9 +41,14 @@ class SlotExtractor(Protocol):
 
     slot: ClassVar[Slot]
     names: ClassVar[tuple[str, ...]]
-    index: EvidenceIndex
-    words: NameWords
-    softmax: PredicateSoftmax
+
+    @property
+    def index(self) -> EvidenceIndex:
+        """The events that are read."""
+
+    @property
+    def words(self) -> NameWords:
+        """The words of the names."""
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the best candidates of facts with that slot open; `hidden`: the facts themselves are not seen."""
@@ -61,8 +66,6 @@ class PredicateExtractor:
     index: EvidenceIndex
     words: NameWords
     softmax: PredicateSoftmax
-    steps: PredicateSoftmax
-    """Not read here; all extractors are made of the same."""
 
     def on(self, index: EvidenceIndex) -> PredicateExtractor:
         """Return the same over other events."""
@@ -105,8 +108,6 @@ class StepExtractor:
     index: EvidenceIndex
     words: NameWords
     softmax: PredicateSoftmax
-    steps: PredicateSoftmax
-    """A softmax over steps, with weights that all predicates share in its last column."""
 
     def on(self, index: EvidenceIndex) -> StepExtractor:
         """Return the same over other events."""
@@ -114,27 +115,14 @@ class StepExtractor:
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the steps with the highest first score; a hidden fact is hidden at its own time."""
-        first, chosen, picked = self.choose(facts, hidden)
-        features = dict(zip(COUNTED_OF_STEPS, quantise(COUNTED_OF_STEPS, picked).T, strict=True))
-        for name, values in self._scores(facts, chosen.numpy(), hidden).items():
-            features |= {key: column.reshape(-1).numpy() for key, column in _with_distance(name, values).items()}
-        return SlotShortlist(first, chosen, np.stack([features[name] for name in self.names], axis=1))
-
-    def choose(self, facts: Facts, hidden: bool) -> tuple[Tensor, Tensor, Features]:
-        """Return the first score of all steps, the best of them, and what is counted of these."""
-        first, counted = self._counts(facts, _own_steps(facts, hidden))
+        own = facts.known_ends()[0] if hidden else np.full(len(facts), NOTHING_HIDDEN)
+        first, counted = self._counts(facts, own)
         chosen = first.topk(min(STEPS_AT_MOST, first.shape[1]), 1).indices
         picked = np.take_along_axis(counted, chosen.numpy()[:, :, None], 1).reshape(-1, len(COUNTED_OF_STEPS))
-        return first, chosen, picked
-
-    def traces(self, facts: Facts, chosen: Ids, hidden: bool) -> Traces:
-        """Return what is known around the two at each chosen step, (facts × chosen)."""
-        from foretime.reranker.slots.traces import traces_of  # numba is slow to load
-
-        row, step = np.repeat(np.arange(len(facts)), chosen.shape[1]), chosen.reshape(-1)
-        asked = replace(facts.take(row), start=step, end=step)
-        events, past_only = self.index.events, self.index.reach.past_only
-        return traces_of(events, self.words, past_only, asked, True, _own_steps(facts, hidden)[row])
+        features = dict(zip(COUNTED_OF_STEPS, quantise(COUNTED_OF_STEPS, picked).T, strict=True))
+        for name, values in self._scores(facts, chosen.numpy(), own).items():
+            features |= {key: column.reshape(-1).numpy() for key, column in _with_distance(name, values).items()}
+        return SlotShortlist(first, chosen, np.stack([features[name] for name in self.names], axis=1))
 
     def _counts(self, facts: Facts, own: Ids) -> tuple[Tensor, Features]:
         from foretime.reranker.slots.steps import step_features  # numba is slow to load
@@ -146,21 +134,15 @@ class StepExtractor:
         step_features(self.index.events, self.words, past_only, *asked, out, first, RUNS)
         return torch.from_numpy(first), out
 
-    def _scores(self, facts: Facts, chosen: Ids, hidden: bool) -> dict[str, Tensor]:
-        """Return what the two softmaxes say of each step, by what they say it of, (facts, chosen) each."""
-        traces = self.traces(facts, chosen, hidden)
-        predicate = np.repeat(facts.predicate, chosen.shape[1])
-        found = {"": self.softmax.score_one(traces, predicate), "_step": self.steps.score_shared(traces, predicate)}
-        return {
-            f"{topic}{kind}_score": torch.from_numpy(scores[:, place]).view(*chosen.shape)
-            for kind, scores in found.items()
-            for place, topic in enumerate(TRACE_TOPICS[:2])
-        }
+    def _scores(self, facts: Facts, chosen: Ids, own: Ids) -> dict[str, Tensor]:
+        """Return what usually goes with the events between the two, and with others, around each chosen step."""
+        from foretime.reranker.slots.traces import traces_of
 
-
-def _own_steps(facts: Facts, hidden: bool) -> Ids:
-    """Return the step at which each fact is hidden."""
-    return facts.known_ends()[0] if hidden else np.full(len(facts), NOTHING_HIDDEN)
+        row, step = np.repeat(np.arange(len(facts)), chosen.shape[1]), chosen.reshape(-1)
+        asked = replace(facts.take(row), start=step, end=step)
+        traces = traces_of(self.index.events, self.words, self.index.reach.past_only, asked, True, own[row])
+        scores = torch.from_numpy(self.softmax.score_one(traces, asked.predicate)).view(*chosen.shape, -1)
+        return {f"{topic}_score": scores[:, :, place] for place, topic in enumerate(TRACE_TOPICS[:2])}
 
 
 def _with_distance(name: str, values: Tensor) -> dict[str, Tensor]:
@@ -168,7 +150,7 @@ def _with_distance(name: str, values: Tensor) -> dict[str, Tensor]:
     return {name: values, f"{name}{BEHIND}": values.max(1, keepdim=True).values - values}
 
 
-def as_known(pairs: tuple[Ids, Ids], shape: tuple[int, int]) -> NDArray[np.bool_]:
+def as_known(pairs: tuple[Ids, Ids], shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return pairs of a row and a column as a mask."""
     mask = np.zeros(shape, dtype=bool)
     mask[pairs[0], pairs[1]] = True

@@ -35,12 +35,12 @@ def fit_slot_models(
     draw = np.random.default_rng([seed, FOLDS])
     fold = draw.permutation(len(graph.train)) % FOLDS
     tables = TableFitter(graph, index, words, seed)
-    announce("fitting the softmaxes over predicates and steps")
-    softmaxes, steps = tables.fit_predicates(fold), tables.fit_steps(fold)
+    announce("fitting the softmax over predicates")
+    softmaxes = tables.fit_predicates(fold)
     models = {}
     for slot, make in extractors_of(graph).items():
-        # the last one of each list is fitted on all folds
-        *without, extractor = (make(index, words, *own) for own in zip(softmaxes, steps, strict=True))
+        # the last one is fitted on all folds
+        *without, extractor = (make(index, words, softmax) for softmax in softmaxes)
         chosen = draw.permutation(len(graph.train))[: FACTS_AT_MOST[slot]]
         announce(f"fitting the model of the {slot} on {len(chosen):,} facts")
         examples = [
@@ -53,7 +53,7 @@ def fit_slot_models(
         )
     announce("fitting the softmax over the first of two open slots")
     lengths = lengths_of(graph.train, len(graph.predicates))
-    return SlotModels(models, softmaxes[-1], steps[-1], tables.fit_first(), lengths)
+    return SlotModels(models, softmaxes[-1], tables.fit_first(), lengths)
 
 
 def _examples(slot: str, extractor: SlotExtractor, graph: Graph, facts: Facts) -> Iterator[SlotExamples]:

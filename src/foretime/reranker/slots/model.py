@@ -51,8 +51,6 @@ class SlotModels:
     models: dict[str, SlotModel]
     softmax: PredicateSoftmax
     """What all of them read."""
-    steps: PredicateSoftmax
-    """A softmax over steps, with weights that all predicates share in its last column."""
     first: PredicateSoftmax
     """What an entity does, and what is done to it, whoever the other one is: the first of two open slots."""
     lengths: Ids

@@ -18,7 +18,6 @@ from foretime.files import write_bytes
 from foretime.reranker.slots.words import TRACE_TOPICS
 
 EPOCHS = 3
-STEP_EPOCHS, STEP_RATE, SHARED_SQUARE = 2, 0.1, 10.0
 LEARNING_RATE = 0.1
 FIRST_SQUARE = 1.0
 """What Adagrad begins with, so that a row that is met for the first time takes no large step."""
@@ -37,11 +36,6 @@ class PredicateSoftmax:
 
     weights: Tensor
 
-    @classmethod
-    def empty(cls) -> PredicateSoftmax:
-        """Return one without weights, where none is asked."""
-        return cls(torch.empty(0, 0))
-
     def score(self, traces: Traces) -> Tensor:
         """Return the score of every predicate by topic, (questions, topics, predicates)."""
         bags = torch.nn.functional.embedding_bag(
@@ -54,11 +48,6 @@ class PredicateSoftmax:
         rows, first = torch.from_numpy(traces.row), torch.from_numpy(traces.first[:-1])
         scores = torch.nn.functional.embedding_bag(rows, self.weights, first, mode="sum")
         return torch.softmax(scores, 1).double().numpy()
-
-    def score_shared(self, traces: Traces, predicate: Ids) -> NDArray[np.float32]:
-        """Return the score of one predicate by topic where the last column has weights that all predicates share."""
-        last = np.full(len(predicate), self.weights.shape[1] - 1)
-        return self.score_one(traces, predicate) + self.score_one(traces, last)
 
     def score_one(self, traces: Traces, predicate: Ids) -> NDArray[np.float32]:
         """Return the score of one predicate of each question by topic, (questions, topics)."""
@@ -101,33 +90,3 @@ def fit_softmax(
         descend(*traces, groups, answers, order, weights, squares, np.float32(LEARNING_RATE))
     # rounded as the file has them, so that a loaded run scores as the one that was fitted
     return PredicateSoftmax(torch.from_numpy(weights).half().float())
-
-
-class StepExamples(NamedTuple):
-    """Candidate steps of questions with their rows: step i has `row[first[i]:first[i + 1]]`.
-
-    Question k has the steps from `sizes[k]` to `sizes[k + 1]`; `right` says which is true.
-    """
-
-    first: Ids
-    row: NDArray[np.int32]
-    right: NDArray[np.int8]
-    sizes: Ids
-    predicate: Ids
-
-
-def fit_steps(examples: StepExamples, chosen: Ids, shape: tuple[int, int], seed: int) -> PredicateSoftmax:
-    """Return the softmax over steps under which the right ones of the chosen questions are most likely.
-
-    `shape` is (rows, predicates); the weights that all predicates share are one more column.
-    """
-    from foretime.reranker.slots.softmax_kernel import descend_steps
-
-    weights = np.zeros((shape[1] + 1, shape[0]), dtype=np.float32)
-    squares = np.full_like(weights, FIRST_SQUARE)
-    squares[-1] *= SHARED_SQUARE
-    draw = np.random.default_rng(seed)
-    rows = (examples.first, examples.row, examples.predicate, examples.right, examples.sizes)
-    for _ in range(STEP_EPOCHS):
-        descend_steps(*rows, draw.permutation(chosen), weights, squares, np.float32(STEP_RATE))
-    return PredicateSoftmax(torch.from_numpy(np.ascontiguousarray(weights.T)).half().float())

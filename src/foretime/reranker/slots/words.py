@@ -105,18 +105,12 @@ _COUNTED_STEPS: Final = {
     for series, (topic, words) in SERIES.items()
     for measure, template in MEASURES.items()
 }
-_STEP_SCORES: Final = {
-    "between_score": PREDICATE["between_score"],
-    "others_score": PREDICATE["others_score"],
-    "between_step_score": SlotFeature("between", "when it usually happens, by the events between the two, as a score"),
-    "others_step_score": SlotFeature("others", "when it usually happens, by what both do with others, as a score"),
-}
 TIME: Final = {
     **_COUNTED_STEPS,
-    **_STEP_SCORES,
+    **{name: PREDICATE[name] for name in ("between_score", "others_score")},
     **{
-        f"{name}{BEHIND}": SlotFeature(topic, "the same, behind the best step")
-        for name, (topic, _) in _STEP_SCORES.items()
+        f"{name}{BEHIND}": SlotFeature(PREDICATE[name].topic, "the same, behind the best step")
+        for name in ("between_score", "others_score")
     },
 }
 COUNTED_OF_PREDICATES: Final = tuple(
