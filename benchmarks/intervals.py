@@ -34,7 +34,7 @@ def main() -> None:
     found = {name: float(affinity(*ends, facts.start, facts.end).mean()) for name, ends in ways.items() if ends}
     print(len(facts), "facts, aeIoU", found)
     write_json(
-        RESULTS / f"intervals_{graph.name}.json",
+        RESULTS / f"intervals_{graph.name}_{asked.split}.json",
         {"run": folder.path.name, "split": asked.split, "facts": len(facts), "aeIoU": found},
     )
 

@@ -82,7 +82,7 @@ def main() -> None:
     result: dict[str, Any] = {"run": Path(asked.run).name, "split": asked.split, "questions": len(chosen), "events": total}
     result |= {"recall@10": recall, "times counting": recall["model"] / best}
     print(result)
-    write_json(RESULTS / f"two_slots_{graph.name}.json", result)
+    write_json(RESULTS / f"two_slots_{graph.name}_{asked.split}.json", result)
 
 
 if __name__ == "__main__":
