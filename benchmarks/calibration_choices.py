@@ -1,6 +1,6 @@
 """Ways to make probabilities of the scores of a run, compared on valid: each half is calibrated by the other one.
 
-    python benchmarks/calibration_choices.py RUN ... [--facts 2000] [--out benchmarks/results/calibration_choices.json]
+    python -m benchmarks.calibration_choices RUN ... [--facts 2000] [--out benchmarks/results/calibration_choices.json]
 
 Test is not looked at. The ways:
 

@@ -1,6 +1,6 @@
 """How well predicted intervals overlap with the true ones, beside counting, on facts whose ends are both known.
 
-    python -m benchmarks.intervals RUN [--split test]
+python -m benchmarks.intervals RUN [--split test]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tables of `docs/measured_explanations.md`, from what `foretime evaluate --explanations --json` has printed.
 
-    foretime evaluate runs/world-quick --explanations --json > benchmarks/results/measured_explanations_world.json
-    python -m benchmarks.measured_explanations
+foretime evaluate runs/world-quick --explanations --json > benchmarks/results/measured_explanations_world.json
+python -m benchmarks.measured_explanations
 """
 
 from __future__ import annotations

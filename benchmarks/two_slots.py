@@ -65,7 +65,10 @@ def main() -> None:
         known = {
             pair
             for some in seen
-            for pair in zip(*(c[(some.subject == subject) & (some.start == time)].tolist() for c in (some.predicate, some.object)), strict=True)
+            for pair in zip(
+                *(c[(some.subject == subject) & (some.start == time)].tolist() for c in (some.predicate, some.object)),
+                strict=True,
+            )
         }
         question = Question(subject=graph.entities.name(subject), time=graph.timeline.label(time))
         true = truth[subject, time] - known
@@ -79,7 +82,12 @@ def main() -> None:
             hits[way] += len(true & set(found))
     recall = {way: hit / total for way, hit in hits.items()}
     best = max(value for way, value in recall.items() if way != "model")
-    result: dict[str, Any] = {"run": Path(asked.run).name, "split": asked.split, "questions": len(chosen), "events": total}
+    result: dict[str, Any] = {
+        "run": Path(asked.run).name,
+        "split": asked.split,
+        "questions": len(chosen),
+        "events": total,
+    }
     result |= {"recall@10": recall, "times counting": recall["model"] / best}
     print(result)
     write_json(RESULTS / f"two_slots_{graph.name}_{asked.split}.json", result)

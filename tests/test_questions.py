@@ -13,10 +13,12 @@ from foretime import Question
 from foretime.config import ModelConfig
 from foretime.data.graph import read_graph
 from foretime.errors import QuestionError
+from foretime.evaluation.slots import SLOTS
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import ANSWER_FIELDS, answer_file, read_questions
 from foretime.models import build_model
 from foretime.reranker.scorer import Scorer
+from foretime.runs.evaluation import softmax_at
 from foretime.training.trainer import sizes_of
 
 QUESTIONS = [
@@ -212,7 +214,7 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     path.write_text(text, encoding="utf-8", newline="")
     graph = read_graph(path)
     model = build_model(ModelConfig(name="complex", rank=2), sizes_of(graph), torch.Generator().manual_seed(0))
-    return Predictor(Scorer(model.eval(), graph), graph, dict.fromkeys(("subject", "object", "predicate", "time"), 1.0))
+    return Predictor(Scorer(model.eval(), graph), graph, {slot: softmax_at(slot) for slot in SLOTS})
 
 
 def test_a_name_with_a_tab_or_line_end_is_not_written_as_tsv(strange: Predictor, tmp_path: Path):

@@ -27,6 +27,7 @@ from foretime.inference.explanation.reasons import IN_TWOS
 from foretime.inference.predictor import Predictor
 from foretime.models import build_model
 from foretime.reranker.scorer import Scorer
+from foretime.runs.evaluation import softmax_at
 from foretime.training.trainer import sizes_of
 
 SLOTS = ("subject", "predicate", "object", "time")
@@ -52,7 +53,7 @@ def interval_explainer(path: Path, past_only: bool, predicates_each: int = 1) ->
     with torch.no_grad():
         model.evidence.weights.normal_(generator=draw)
     model.end_offset = (predicates_each - 1) * 2 * len(graph.predicates)
-    return Explainer(Predictor(Scorer(model.eval(), graph), graph, dict.fromkeys(SLOTS, 0.7)))
+    return Explainer(Predictor(Scorer(model.eval(), graph), graph, {slot: softmax_at(slot, 0.7) for slot in SLOTS}))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,9 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.evaluation.counting import Counting
-from foretime.evaluation.slots import candidates, score_filled
+from foretime.evaluation.groups import PairHistory
+from foretime.evaluation.slot_questions import candidates
+from foretime.evaluation.slots import score_filled
 from foretime.evidence.events import event_lists
 from foretime.evidence.index import EvidenceIndex, build_index
 from foretime.reranker.features.names import name_words
@@ -166,5 +168,6 @@ def test_counting_ranks_what_happened_more_often_first(small_graph: Graph) -> No
         best = int(scores.argmax())
         assert counts[best] == max(counts)
     for slot in ("subject", "object", "time"):
-        found = torch.cat([batch.scores for batch in candidates(counting.score_slot, small_graph, slot, asked)])
+        asking = candidates(counting.score_slot, small_graph, slot, asked, PairHistory(small_graph))
+        found = torch.cat([batch.scores for batch in asking])
         assert found.shape[0] == 20

@@ -14,6 +14,7 @@ from foretime.data.graph import Graph
 from foretime.errors import QuestionError
 from foretime.evaluation import AnswerIndex
 from foretime.evaluation.filters import questions_of
+from foretime.evaluation.slots import SLOTS, at_single_times
 from foretime.evidence.index import build_index
 from foretime.evidence.module import WithEvidence
 from foretime.inference.answers import Question
@@ -41,7 +42,15 @@ def built_afresh(run: Run, train_facts: Facts) -> Predictor:
     model.load_state_dict(before.state_dict())
     extractor = FeatureExtractor.of(graph, model.eval(), run.config.evidence)
     known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
-    return predictor.on(Scorer(model, RerankedModel(model, reranked.reranker, extractor, known)), graph)
+    slots = predictor.scorer.slots
+    models = {
+        slot: replace(own, extractor=replace(own.extractor, index=index, words=extractor.names))
+        for slot, own in slots.models.items()
+    }
+    scorer = Scorer(
+        model, graph, RerankedModel(model, reranked.reranker, extractor, known), replace(slots, models=models)
+    )
+    return predictor.on(scorer, graph)
 
 
 def labels(facts: Facts, row: int, graph: Graph) -> tuple[str, ...]:
@@ -60,8 +69,11 @@ def assert_same_answers(found: Predictor, wanted: Predictor) -> None:
     asked = questions_of(graph.test, len(graph.predicates))
     with torch.inference_mode():
         assert torch.equal(found.scorer.score(asked), wanted.scorer.score(asked))
+        for slot in ("predicate", "time"):
+            facts = at_single_times(graph.test)
+            assert torch.equal(found.scorer.score_slot(slot, facts), wanted.scorer.score_slot(slot, facts))
     for slots in facts_in(graph)[:3]:
-        for slot in ("subject", "object"):
+        for slot in SLOTS if "time" in slots else SLOTS[:3]:
             assert (
                 found.explainer.explain(slot=slot, **slots).to_dict()
                 == wanted.explainer.explain(slot=slot, **slots).to_dict()
@@ -97,11 +109,11 @@ def test_without_a_rule_its_own_weights_are_out_and_the_others_stay(run: Run):
     slots = facts_in(run.graph)[0]
     before = run.explain(**slots)
     of_rules = [
-        one for one in before.reasons if one.rule and one.kind == "pair" and any(part.rule for part in one.parts)
+        one for one in before.reasons if one.rule and one.family == "pair" and any(part.rule for part in one.parts)
     ]
     for gone in of_rules[:2]:
         after = {one.key: one for one in run.what_if(without=[gone.rule]).explain(**slots).reasons}
-        for one in before.reasons:
+        for one in (one for one in before.reasons if one.parts):
             rules = [0.0 if one.key == gone.key else part.rule for part in one.parts]
             assert sorted(part.rule for part in after[one.key].parts) == sorted(rules)
             assert [part.predicate for part in one.parts] == [part.predicate for part in after[one.key].parts]

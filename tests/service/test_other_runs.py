@@ -68,8 +68,8 @@ def test_base_model_and_reranker_are_shown(others: Live):
     assert "reranker" in answers["answers"][0]["terms"]
     names = [answer["name"] for answer in answers["answers"]]
     for competitor in (names[1], names[-1]):  # on the shortlist, and behind it
-        found = others.found("/runs/reranked/explain", **QUESTION, object=names[0], competitor=competitor)
-        assert found["reranker"]["contributions"]
+        found = others.found("/runs/reranked/explain", **QUESTION, object=names[0], competitor=competitor, full=True)
+        assert found["full"]["features"]
         assert found["competitor"]["answer"] == competitor
 
 
@@ -118,8 +118,8 @@ def test_intervals_have_a_start_and_an_end(others: Live):
 
 def test_shared_neighbours_that_support_an_answer_are_named(others: Live):
     asked = {"subject": "person 1", "predicate": "works for", "start": "1930", "end": "1933"}
-    found = others.found("/runs/intervals-reranked/explain", **asked)
-    shared = found["reranker"]["shared_neighbours"]
+    found = others.found("/runs/intervals-reranked/explain", **asked, full=True)
+    shared = found["full"]["shared_neighbours"]
     assert shared["paths"] >= shared["count"] >= len(shared["co_neighbours"]) > 0
     assert {one["name"] for one in shared["co_neighbours"]} <= {f"person {k}" for k in range(11)} - {"person 1"}
 

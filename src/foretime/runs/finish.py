@@ -38,6 +38,7 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
         "peak_memory_mb": peak_memory_mb(),
         "machine": machine(),
         "calibration": {slot: one.to_dict() for slot, one in calibrations.items()},
+        "slot_models": scorer.slots is not None,
         "choice": choice_note(config),
     }
     for split in ("valid", "test") if with_test else ("valid",):
@@ -69,12 +70,13 @@ def _facts_of(run: RunFolder, config: Config, graph: Graph) -> dict[str, Any]:
 
 def is_finished(run: RunFolder, graph: Graph, with_test: bool = True) -> bool:
     """Return whether the run has its re-ranker and a whole report, with test in it if that is wanted."""
-    reranker = run.config().reranker
-    if reranker.use and not (run.reranker_file.exists() and (run.has_slots(graph) or not reranker.slots)):
+    if run.config().reranker.use and not run.reranker_file.exists():
         return False
     try:
         report: Any = run.report()
     except RunError:  # it is not there, or damaged: it has to be written
+        return False
+    if report.get("slot_models") and not run.has_slots(graph):  # a run of an earlier version had none
         return False
     splits = [split for split in ("valid", "test") if len(graph.facts(split)) and (split == "valid" or with_test)]
     return calibrations_in(report) is not None and all(report.get(name) for name in ("test_note", *splits))

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from foretime.errors import ForetimeError
 from foretime.evaluation.slots import Slot
-from foretime.inference.answers import Question
+from foretime.inference.answers import Answers, Question
 from foretime.inference.what_if import AnswerChange
 from foretime.service.context import Backend, TheBackend, TheRun
 from foretime.service.lanes import GATHERED_AT_MOST
@@ -51,7 +51,7 @@ class AnswerOut(ResponseBody):
     probability: float | None = Field(description="Calibrated; null if the answer is already in train or valid.")
     already_known: Split | None = Field(description="The split that holds this answer already.")
     terms: dict[str, float] = Field(description="They add up to the score.")
-    names: dict[Slot, str] | None = Field(default=None, description="Both names, where two slots are open.")
+    names: dict[Slot, str] | None = Field(description="Both names, where two slots are open.")
 
 
 AnswerChangeOut: Any = response_of(AnswerChange)
@@ -137,8 +137,7 @@ def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
         run=run.name,
         question=asked.question.to_dict(),
         slot=found.answers.target,
-        answers=[AnswerOut(**one.to_dict()) for one in found.answers],
-        other_probability=found.answers.other_probability,
+        **_listed(found.answers)._asdict(),
         note=note_of(run, found.answers.target),
         changes=[AnswerChangeOut(**one._asdict()) for one in found.changes],
         evidence=list(found.evidence),
@@ -250,7 +249,11 @@ def ask_together(
         return [error] if len(wanted) == 1 else [ask_together(run, [one], already_known)[0] for one in wanted]
     # the first answers are the same however many are asked for
     shown = [answers[:top] for (_, top), answers in zip(wanted, found, strict=True)]
-    return [Listed([AnswerOut(**one.to_dict()) for one in answers], answers.other_probability) for answers in shown]
+    return [_listed(answers) for answers in shown]
+
+
+def _listed(answers: Answers) -> Listed:
+    return Listed([AnswerOut(**{"names": None, **one.to_dict()}) for one in answers], answers.other_probability)
 
 
 def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, str]], until: float) -> dict[int, bytes]:
