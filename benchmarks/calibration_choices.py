@@ -105,7 +105,7 @@ def asked_of(run: Path, facts: int) -> Iterator[tuple[Slot, ScoredCandidates]]:
     scorer = load_scorer(folder, folder.config(), graph)
     history = evaluation.pair_history(scorer.model, graph)
     for slot in SLOTS:
-        some = evaluation.sample(scorer, slot, graph.valid).take(slice(facts))
+        some = evaluation.sample(scorer, slot, graph.valid, facts)
         batches = list(candidates(scorer.score_slot, graph, slot, some, history))
         columns = list(zip(*batches, strict=True))
         yield slot, ScoredCandidates(torch.cat(columns[0]), torch.cat(columns[1]), np.concatenate(columns[2]))

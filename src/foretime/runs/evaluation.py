@@ -38,8 +38,10 @@ SCORES_AT_MOST = 30_000_000
 """Scores that are kept at once to fit a calibration."""
 FITTED_AT_MOST = 4_000
 """Facts that a calibration is fitted on: more would hardly move it."""
-RANKED_AT_MOST = 2_000
-"""Facts whose predicate and time are ranked: each candidate is a question of its own to a model of objects."""
+RANKED_AT_MOST = 10_000
+"""Facts whose predicate and time are ranked by models of these slots."""
+ASKED_AT_MOST = 2_000
+"""The same without such models: each candidate is then a question of its own to a model of objects."""
 LOOKED_UP_AT_MOST = 1_000_000
 """Scores that are looked up one by one for them."""
 Calibrations = Mapping[str, Calibration]
@@ -64,7 +66,7 @@ def calibrate(scorer: Scorer, graph: Graph) -> dict[str, Calibration]:
     history = pair_history(scorer.model, graph)
     found: dict[str, Calibration] = {}
     for slot in SLOTS:
-        asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid), history)
+        asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid, FITTED_AT_MOST), history)
         found[slot] = fit_calibration(list(asked), len(kinds_for(slot)))
     return found
 
@@ -76,7 +78,7 @@ def evaluate_split(
     facts = graph.facts(split)
     ranked = rank_slots(scorer, graph, facts, filter_name, calibrations)
     ranks = join_ranks([ranked[slot].ranks for slot in ("object", "subject")])
-    overlaps = _overlaps(scorer, graph, sample(scorer, "time", facts), calibrations["time"])
+    overlaps = _overlaps(scorer, graph, sample(scorer, "time", facts, RANKED_AT_MOST), calibrations["time"])
     slots: dict[str, SlotEvaluation] = {
         slot: evaluate_slot(slot, ranked[slot], overlaps if slot == "time" else NO_OVERLAPS) for slot in SLOTS
     }
@@ -104,17 +106,18 @@ def rank_slots(
         ranked[name] = replace(own, fact=fact[rows])
     others: tuple[Slot, ...] = ("predicate", "time")
     for slot in others:
-        some = sample(scorer, slot, facts)
+        some = sample(scorer, slot, facts, RANKED_AT_MOST)
         ranked[slot] = rank_slot(scorer.score_slot, graph, slot, some, calibrations[slot], history)
     return ranked
 
 
-def sample(scorer: Scorer, slot: Slot, facts: Facts) -> Facts:
-    """Return facts drawn at random, as many as their candidates may be scored in a short time and kept at once."""
-    graph, entities = scorer.graph, slot in ("subject", "object")
+def sample(scorer: Scorer, slot: Slot, facts: Facts, most: int) -> Facts:
+    """Return at most so many facts, drawn at random, and no more than can be scored in a short time and kept."""
+    graph = scorer.graph
     width = {"predicate": len(graph.predicates), "time": len(graph.timeline)}.get(slot, len(graph.entities))
-    most = SCORES_AT_MOST if entities or scorer.is_reranked(slot) else LOOKED_UP_AT_MOST
-    return drawn(facts, min(FITTED_AT_MOST if entities else RANKED_AT_MOST, max(1, most // width)))
+    if slot in ("subject", "object") or scorer.is_reranked(slot):
+        return drawn(facts, min(most, max(1, SCORES_AT_MOST // width)))
+    return drawn(facts, min(most, ASKED_AT_MOST, max(1, LOOKED_UP_AT_MOST // width)))
 
 
 def drawn(facts: Facts, count: int) -> Facts:
@@ -137,7 +140,7 @@ def _rank_entities(
         found.append(believed(calibration.probabilities(left.scores, left.kind), left.answer, left.kind))
 
     ranks = rank(scorer.score, questions, index, hear=hear)
-    counted = rank(partial(Counting(graph).score_slot, "object"), drawn(questions, RANKED_AT_MOST), index)
+    counted = rank(partial(Counting(graph).score_slot, "object"), drawn(questions, ASKED_AT_MOST), index)
     return SlotRanks(ranks, counted, np.arange(len(questions)), join(found), (_NO_STEPS, _NO_STEPS))
 
 

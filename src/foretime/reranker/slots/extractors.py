@@ -21,7 +21,7 @@ from foretime.reranker.slots.softmax import PredicateSoftmax
 from foretime.reranker.slots.words import BEHIND, COUNTED_OF_PREDICATES, COUNTED_OF_STEPS, PREDICATE, TIME, TRACE_TOPICS
 
 PREDICATES_AT_MOST = 60
-STEPS_AT_MOST = 64
+STEPS_AT_MOST = 128
 NOTHING_HIDDEN = -1
 
 

@@ -23,7 +23,7 @@ from foretime.reranker.slots.model import BATCH, SlotModel, SlotModels
 from foretime.reranker.slots.tables import FOLDS, TableFitter
 from foretime.reranker.slots.trees import SlotExamples, fit_trees
 
-FACTS_AT_MOST = {"predicate": 20_000, "time": 12_000, "start": 12_000}
+FACTS_AT_MOST = {"predicate": 20_000, "time": 30_000, "start": 12_000}
 """Facts that the trees of each slot are fitted on, drawn by the seed."""
 
 
