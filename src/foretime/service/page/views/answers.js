@@ -7,7 +7,7 @@ import { chooser, heading, section } from "../parts/frame.js";
 import { probabilityMeter } from "../parts/probability.js";
 import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
-import { answerName, asked, factSentence, openSlots, questionOf, sentence } from "../words.js";
+import { answerName, asked, factSentence, openSlots, percent, questionOf, sentence } from "../words.js";
 
 const EXPLAINED = 10;
 const NARROW = matchMedia("(max-width: 640px)");
@@ -70,7 +70,7 @@ export function view({ run, runs, path, query, signal }) {
 }
 
 /** Return the list of answers of a response, each a link to its reasons; the first say why in a sentence. */
-export function answerList(run, question, { slot, answers, note }, signal = null) {
+export function answerList(run, question, { slot, answers, note, other_probability: others }, signal = null) {
   if (answers.length === 0)
     return empty("No answers left", "All of them are already in train or valid. Show the known answers too.");
   const rows = answers.map((answer) => answerRow(run, question, slot, answer));
@@ -80,7 +80,8 @@ export function answerList(run, question, { slot, answers, note }, signal = null
     rows.map(({ element }) => element),
   );
   sayWhy(run, rows.slice(0, EXPLAINED), signal).finally(() => list.removeAttribute("aria-busy"));
-  return [note && h("p", { class: "note" }, note), list];
+  const rest = others >= 0.0005 && h("p", { class: "note" }, `All other answers together: ${percent(others)}`);
+  return [note && h("p", { class: "note" }, note), list, rest];
 }
 
 /** Fill in why the first answers stand where they do, one after the other. */
