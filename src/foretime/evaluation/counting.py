@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from foretime.data.facts import UNKNOWN, Facts, Ids
+from foretime.data.facts import Facts, Ids
 from foretime.data.graph import Graph
 from foretime.evaluation.slots import Slot, at_single_times, inverted
 
@@ -96,34 +96,6 @@ class Counting:
         of_object = self._of(self._by_subject, asked[2], asked)
         yield _count(of_subject.start[of_subject.object == asked[2]], self.steps)
         yield _count(np.concatenate([of_subject.start, of_object.start]), self.steps)
-
-
-def counting_intervals(graph: Graph, facts: Facts) -> tuple[Ids, Ids]:
-    """Return the first and the last step of each fact by counting, (facts,) each; facts are compared by their ends."""
-    train = graph.train.take((graph.train.start != UNKNOWN) & (graph.train.end >= graph.train.start))
-    by_subject = _Lookup(train.subject, len(graph.entities))
-    by_predicate = _Lookup(train.predicate, len(graph.predicates))
-    length = train.end - train.start
-    found = []
-    for row in zip(*(column.tolist() for column in facts.columns()), strict=True):
-        of_subject, of_predicate = (
-            rows[~_is_fact(train, rows, row)] for rows in (by_subject.rows(row[0]), by_predicate.rows(row[1]))
-        )
-        start = _most_common(train.start[of_subject if len(of_subject) else of_predicate])
-        found.append((start, start + _most_common(length[of_predicate])))
-    ends = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return ends[:, 0], np.minimum(ends[:, 1], len(graph.timeline) - 1)
-
-
-def _is_fact(facts: Facts, rows: Ids, fact: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return which of the rows are a fact itself."""
-    same = [column[rows] == value for column, value in zip(facts.columns(), fact, strict=True)]
-    return np.asarray(np.logical_and.reduce(same), dtype=np.bool_)
-
-
-def _most_common(values: Ids) -> int:
-    """Return the most common value, the smallest of several; 0 if there is none."""
-    return int(np.bincount(values).argmax()) if len(values) else 0
 
 
 class _Lookup:

@@ -6,15 +6,15 @@ overlap of two intervals (at least one step) divided by the steps from the first
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Facts, Ids
+from foretime.evaluation.interval_overlap import aeiou
 from foretime.evaluation.ranks import batches
-from foretime.evidence.index import EvidenceIndex
 from foretime.reranker.slots.model import BATCH, SlotModel
 
 QUANTILES = 15
@@ -31,10 +31,6 @@ class IntervalModel:
 
     start: SlotModel
     lengths: Ids
-
-    def on(self, index: EvidenceIndex) -> IntervalModel:
-        """Return the same fitted model over other events."""
-        return replace(self, start=self.start.on(index))
 
     def predict(self, facts: Facts) -> tuple[Ids, Ids]:
         """Return the first and the last step of each fact, (facts,) each; those that it has are ignored."""
@@ -57,16 +53,9 @@ def best_interval(starts: Ids, chances: NDArray[np.float64], lengths: Ids) -> tu
     lengths, often = np.unique(lengths, return_counts=True)
     begin, end = (column.reshape(-1) for column in np.broadcast_arrays(starts[:, None], starts[:, None] + lengths))
     weight = (chances[:, None] * often / often.sum()).reshape(-1)
-    expected = affinity(begin[:, None], end[:, None], begin, end) @ weight
+    expected = aeiou(begin[:, None], end[:, None], begin, end) @ weight
     best = int(expected.argmax())
     return int(begin[best]), int(end[best])
-
-
-def affinity(start: Ids, end: Ids, other_start: Ids, other_end: Ids) -> NDArray[np.float64]:
-    """Return the aeIoU of intervals, ends included."""
-    overlap = np.minimum(end, other_end) - np.maximum(start, other_start) + 1
-    hull = np.maximum(end, other_end) - np.minimum(start, other_start) + 1
-    return np.asarray(np.maximum(overlap, 1) / hull)
 
 
 def lengths_of(facts: Facts, predicates: int) -> Ids:
