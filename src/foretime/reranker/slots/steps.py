@@ -204,9 +204,10 @@ def step_features(events, names, past_only, subject, predicate, object_, own, ou
             _count_pair(events, x, p, y, own[row], series)
             _count_predicate(events, p, x, y, series)
             stamp = _count_activity(events, x, y, mark, stamp, series)
-            _count_relatives(events, names, x, y, mark, stamp + 1, word_mark, 0, series)
-            _count_relatives(events, names, y, x, mark, stamp + 2, word_mark, 1, series)
-            stamp += 2
+            if not past_only:  # who the relatives are is known by all events, also by later ones
+                _count_relatives(events, names, x, y, mark, stamp + 1, word_mark, 0, series)
+                _count_relatives(events, names, y, x, mark, stamp + 2, word_mark, 1, series)
+                stamp += 2
             _prefix(series, sums, before, after)
             for t in range(steps):
                 _measure(series, sums, before, after, t, past_only, out[row, t])
