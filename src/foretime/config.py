@@ -182,7 +182,7 @@ class RulesConfig(Section):
     """The least PCA confidence of the static rule."""
 
 
-FamilyName = Literal["pair", "object", "active", "affinity", "path"]
+FamilyName = Literal["pair", "object", "active", "affinity", "path", "recurrence", "contact", "popularity"]
 
 
 class EvidenceConfig(Section):
@@ -196,10 +196,13 @@ class EvidenceConfig(Section):
     families: list[FamilyName] = Field(default=["pair", "object", "active", "affinity", "path"], min_length=1)
     """What supports a candidate: `pair`, events between it and the subject; `object`, events of the same predicate
     that others have with it; `active`, anything that it does with others near that time; `affinity`, partners that it
-    shares with the subject; `path`, mined rules over two events."""
-    splits: list[Literal["train", "valid"]] = Field(default=["train"], min_length=1)
+    shares with the subject; `path`, mined rules over two events. Of the past alone, and made for forecasts, each event
+    counting less the older it is: `recurrence`, the same event before; `contact`, any events between the two;
+    `popularity`, events of the same predicate that others have with it."""
+    splits: list[Literal["train", "valid", "test"]] = Field(default=["train"], min_length=1)
     """The splits whose facts may be evidence. With `valid`, valid facts support answers on test; by default they
-    never do."""
+    never do. All three are single-step forecasting: with `past_only` a question sees every event before its time, those
+    of test too. Weights and rules are made of train alone, whatever is here."""
     past_only: bool = False
     """Whether only events before the time asked about may be evidence: forecasting."""
     pair_support: int = Field(default=2, ge=1)
@@ -230,7 +233,10 @@ class RerankerConfig(Section):
     slots: bool = True
     """Whether an open predicate and an open time have models of their own; without them the base model answers."""
     folds: int = Field(default=10, ge=2, le=100)
-    """Into how many folds train is cut, drawn by the seed of the training."""
+    """Into how many folds train is cut."""
+    cut: Literal["random", "time"] = "random"
+    """How train is cut into folds: `random`, drawn by the seed of the training; `time`, the newest facts first, so that
+    the first fold is the end of train."""
     fitted_folds: int = Field(default=0, ge=0, le=100)
     """How many of the folds `out-of-fold` is fitted on; 0 for all. Each costs one more training of the base model."""
     with_valid: bool = False

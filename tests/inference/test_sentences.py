@@ -270,7 +270,7 @@ def test_what_features_add_is_handed_down_whole(contributions, values, size, oth
     names = [*of_base, "pair_now", "same_events", "subject_now"]
     scored = FeatureScore(names, values, contributions, 0.5, [0.0] * 7)
     rules = {("pair", 1): size, ("pair", 2): other}
-    found = attribute_features(scored, rules, {"same": ("pair", 1)})
+    found = attribute_features(scored, rules, {"same": (("pair", 1),)})
     total = sum(sum(summands) for summands in found.values())
     assert total == pytest.approx(0.5 + sum(contributions), abs=1e-9)
     assert ("same",) not in found

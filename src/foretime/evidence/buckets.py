@@ -1,16 +1,17 @@
-"""The buckets of distances, counts and affinities: their numbers, their bounds, and their words.
+"""The buckets of distances, counts, affinities and rates: their numbers, their bounds, and their words.
 
-The three functions that number a bucket are plain Python here; `lookups` compiles the same functions for the walk.
+The functions that number a bucket are plain Python here; `lookups` compiles the same functions for the walk.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from typing import Final
 
 import numpy as np
 
-from foretime.evidence.families import AFFINITIES, COUNTS, OFFSET_EDGES
+from foretime.evidence.families import AFFINITIES, COUNTS, OFFSET_EDGES, RATES
 
 _SIDE: Final = len(OFFSET_EDGES) + 1
 _FIRST_AFFINITY: Final = 0.125
@@ -43,6 +44,11 @@ def affinity_bucket(affinity: float) -> int:
     return bucket
 
 
+def rate_bucket(rate: float) -> int:
+    """Return the feature of a sum of fading events: below 1/128, below 1/64, …"""
+    return min(max(math.frexp(rate)[1] + RATES // 2 - 1, 0), RATES - 1)
+
+
 def offset_bounds(distance: int) -> tuple[int, int | None]:
     """Return the least and the greatest number of steps in the bucket of a distance, none for the last bucket."""
     place = bisect_left(OFFSET_EDGES, abs(distance))
@@ -73,6 +79,14 @@ def affinity_words(affinity: float, bucket: bool = True) -> str:
     low = 0.0 if place == 0 else _FIRST_AFFINITY * 2 ** (place - 1)
     high = None if place == AFFINITIES - 1 else _FIRST_AFFINITY * 2**place
     return f"affinity {affinity:.2f}" + (_range_words(low, high) if bucket else "")
+
+
+def rate_words(rate: float, bucket: bool = True) -> str:
+    """Return a sum of fading events in words, with its bucket if that is wanted: `rate 0.31 (0.25–0.5)`."""
+    place = rate_bucket(rate)
+    low = 0.0 if place == 0 else 2.0 ** (place - RATES // 2)
+    high = None if place == RATES - 1 else 2.0 ** (place - RATES // 2 + 1)
+    return f"rate {rate:.2g}" + (_range_words(low, high) if bucket else "")
 
 
 def _range_words(low: float, high: float | None) -> str:

@@ -30,6 +30,7 @@ class EventLists(NamedTuple):
     By step: step t has the active entities `step[t] …`, each once as `step_object`; such an entity has the events
     `active[e] …`, and `step_sole` is the one partner that it has in all of them, −1 if it has several.
     By entity: y is the object of the events `by_entity[y] …`, sorted by time.
+    Four of the lists have sums of their events that fade with time, (rates, events), where they are wanted.
     """
 
     predicates: int
@@ -63,6 +64,10 @@ class EventLists(NamedTuple):
     by_entity_other: Ints
     by_entity_predicate: Ints
     by_entity_twin: Ints
+    fading: NDArray[np.float32]
+    by_object_fading: NDArray[np.float32]
+    by_predicate_fading: NDArray[np.float32]
+    by_entity_fading: NDArray[np.float32]
 
 
 class _Rows(NamedTuple):
@@ -94,9 +99,9 @@ _ORDERS: Final = {
 class SortedEvents:
     """The events of some facts, sorted once: lists without some of the facts follow without sorting again."""
 
-    def __init__(self, facts: Facts, entities: int, predicates: int, steps: int) -> None:
-        """Sort the events; `predicates` counts them without inverses."""
-        self._sizes = (entities, predicates, steps)
+    def __init__(self, facts: Facts, entities: int, predicates: int, steps: int, fading: bool = False) -> None:
+        """Sort the events; `predicates` counts them without inverses, `fading` is whether sums of them are wanted."""
+        self._sizes, self._fading = (entities, predicates, steps), fading
         rows, fact = _rows(facts.with_inverses(predicates))
         fact %= max(len(facts), 1)  # an inverse belongs to the fact itself
         orders = {name: rows.order(*columns) for name, columns in _ORDERS.items()}
@@ -111,15 +116,15 @@ class SortedEvents:
         rows = self._rows
         if kept is not None:
             rows = {name: own.take(kept[self._facts[name]]) for name, own in rows.items()}
-        return _listed(rows, *self._sizes)
+        return _listed(rows, *self._sizes, self._fading)
 
 
-def event_lists(facts: Facts, entities: int, predicates: int, steps: int) -> EventLists:
+def event_lists(facts: Facts, entities: int, predicates: int, steps: int, fading: bool = False) -> EventLists:
     """Return the events of the facts; `predicates` counts them without inverses."""
-    return SortedEvents(facts, entities, predicates, steps).lists()
+    return SortedEvents(facts, entities, predicates, steps, fading).lists()
 
 
-def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int) -> EventLists:
+def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int, fading: bool) -> EventLists:
     by_pair, by_object, by_predicate, by_step, by_entity = (rows[name] for name in _ORDERS)
     pair_begin = _begins(by_pair.subject, by_pair.object)
     group_begin = _begins(by_pair.subject, by_pair.object, by_pair.predicate)
@@ -129,6 +134,8 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int) 
     active_begin = _begins(by_step.time, by_step.object)
     active = np.append(active_begin, len(by_step.time))
     sole = by_step.subject[active_begin]
+    group, entity = np.append(group_begin, len(by_pair.time)), offsets_of(by_entity.object, entities)
+    predicate = offsets_of(by_predicate.predicate, 2 * predicates)
     return EventLists(
         predicates=predicates,
         steps=steps,
@@ -138,7 +145,7 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int) 
         first_met=first_met,
         met=first_met[np.lexsort([first_met, by_pair.subject[pair_begin]])],
         group_predicate=by_pair.predicate[group_begin],
-        group=np.append(group_begin, len(by_pair.time)),
+        group=group,
         time=by_pair.time,
         twin=by_pair.twin,
         objects=offsets_of(by_object.predicate[object_begin], 2 * predicates),
@@ -147,7 +154,7 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int) 
         object_bucket=_bucket_of(np.diff(lists)),
         by_object_time=by_object.time,
         by_object_subject=by_object.subject,
-        by_predicate=offsets_of(by_predicate.predicate, 2 * predicates),
+        by_predicate=predicate,
         by_predicate_time=by_predicate.time,
         by_predicate_object=by_predicate.object,
         by_predicate_subject=by_predicate.subject,
@@ -156,12 +163,26 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int) 
         step_sole=np.where(sole == by_step.subject[active[1:] - 1], sole, np.int32(-1)),
         active=active,
         active_subject=by_step.subject,
-        by_entity=offsets_of(by_entity.object, entities),
+        by_entity=entity,
         by_entity_time=by_entity.time,
         by_entity_other=by_entity.subject,
         by_entity_predicate=by_entity.predicate,
         by_entity_twin=by_entity.twin,
+        fading=_sums(fading, by_pair.time, group),
+        by_object_fading=_sums(fading, by_object.time, lists),
+        by_predicate_fading=_sums(fading, by_predicate.time, predicate),
+        by_entity_fading=_sums(fading, by_entity.time, entity),
     )
+
+
+def _sums(wanted: bool, times: Ints, first: Offsets) -> NDArray[np.float32]:
+    """Return the fading sums of lists, none where they are not wanted."""
+    if not wanted:
+        return np.empty((0, 0), dtype=np.float32)
+    from foretime.evidence.rates import fading_sums  # numba is slow to load
+
+    found: NDArray[np.float32] = fading_sums(times, first)
+    return found
 
 
 def _rows(facts: Facts) -> tuple[_Rows, Offsets]:

@@ -12,12 +12,16 @@ COUNTS: Final = 8
 """Features of a count: 1, 2, 3–4, 5–8, … 65 and more."""
 AFFINITIES: Final = 10
 """Features of an affinity: below 1/8, below 1/4, … 32 and more."""
+FADING: Final = (2.0, 8.0, 30.0, 120.0)
+"""τ of each rate, in steps: a few days, about a week, a month, a season where a step is a day."""
+RATES: Final = 16
+"""Features of a sum of fading events: below 1/128, below 1/64, … 128 and more."""
 
-Kind = Literal["offset", "farther", "total", "now", "affinity"]
+Kind = Literal["offset", "farther", "total", "now", "affinity", "rate"]
 """What the value of a feature is: the signed distance of the nearest event, that of the farther event of a path, how
-many events there are in all, how many at the step asked about, or an affinity."""
+many events there are in all, how many at the step asked about, an affinity, or a sum of events that fade with time."""
 _SIZES: Final[dict[Kind, int]] = {
-    "offset": OFFSETS, "farther": OFFSETS, "total": COUNTS, "now": COUNTS, "affinity": AFFINITIES
+    "offset": OFFSETS, "farther": OFFSETS, "total": COUNTS, "now": COUNTS, "affinity": AFFINITIES, "rate": RATES
 }  # fmt: skip
 
 
@@ -36,7 +40,7 @@ class Family(NamedTuple):
     name: str
     words: str
     """What it is evidence of."""
-    events: Literal["by_pair", "by_object", "by_entity", "meetings", "paths"]
+    events: Literal["by_pair", "between", "by_object", "by_entity", "meetings", "paths"]
     """Where the events of its features lie: a list of `EventLists`, or two by two in the recorded groundings."""
     groups: tuple[FeatureGroup, ...]
 
@@ -69,11 +73,32 @@ FAMILIES: Final = _numbered(
     ("active", "any events with others", "by_entity", {"active_count": "now", "active_offset": "offset"}),
     ("affinity", "common neighbours", "meetings", {"affinity": "affinity"}),
     ("path", "paths via a shared neighbour", "paths", {"path": "farther"}),
+    # families of the past: how often and how lately, each event counting less the older it is
+    (
+        "recurrence",
+        "this very event so far",
+        "by_pair",
+        {"same_week": "rate", "same_season": "rate", "same_last": "offset", "same_total": "total"},
+    ),
+    (
+        "contact",
+        "events between the two so far",
+        "between",
+        {"contact_days": "rate", "contact_month": "rate", "contact_total": "total", "contact_rules": "rate"},
+    ),
+    (
+        "popularity",
+        "events of this predicate with others so far",
+        "by_object",
+        {"popularity_week": "rate", "popularity_season": "rate"},
+    ),
 )
+RATED: Final = ("recurrence", "contact", "popularity")
+"""The families whose events fade with time; only events before the time asked about count."""
 FAMILY_NAMES: Final = tuple(family.name for family in FAMILIES)
 GROUPS: Final = {group.name: group for family in FAMILIES for group in family.groups}
 FEATURES: Final = sum(group.size for group in GROUPS.values())
-"""How many features there are in all."""
+"""How many features there are in all. New ones come last: `module.in_layout` reads the weights of earlier versions."""
 RULED: Final = sum(group.size for group in FAMILIES[0].groups)
 """The features of the pair, which come first: each has a weight of its own for every pair rule."""
 PATH_SLOTS: Final = 1 << 14
@@ -96,3 +121,6 @@ class Reach(NamedTuple):
     active: bool
     affinity: bool
     path: bool
+    recurrence: bool = False
+    contact: bool = False
+    popularity: bool = False

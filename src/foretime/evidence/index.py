@@ -11,7 +11,7 @@ from foretime.config import EvidenceConfig
 from foretime.data.facts import concatenate
 from foretime.data.graph import Graph
 from foretime.evidence.events import EventLists, event_lists
-from foretime.evidence.families import FAMILY_NAMES, FEATURES, RULED, Reach
+from foretime.evidence.families import FAMILY_NAMES, FEATURES, RATED, RULED, Reach
 from foretime.evidence.vocabulary import RuleVocabulary, rule_vocabulary
 from foretime.rules.table import Rules
 
@@ -97,11 +97,17 @@ class EvidenceIndex:
 
 
 def build_index(graph: Graph, config: EvidenceConfig, rules: Rules | None = None) -> EvidenceIndex:
-    """Return the evidence index of a graph; `rules` are mined ones, of which the paths are used."""
-    facts = concatenate([graph.facts(split) for split in config.splits])
-    events = event_lists(facts, len(graph.entities), len(graph.predicates), len(graph.timeline))
+    """Return the evidence index of a graph; `rules` are mined ones, of which the paths are used.
+
+    The events are those of the configured splits, and the rules that have a weight are those of train.
+    """
+    sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))
+    facts, fading = concatenate([graph.facts(split) for split in config.splits]), bool({*config.families} & {*RATED})
+    events = event_lists(facts, *sizes, fading)
+    # which rules have a weight must not depend on facts that are asked about
+    learned = events if config.splits == ["train"] else event_lists(graph.train, *sizes)
     vocabulary = rule_vocabulary(
-        events, config.pair_support, rules if "path" in config.families else None, config.path_rules
+        learned, config.pair_support, rules if "path" in config.families else None, config.path_rules
     )
     settings = {
         name: name in config.families if name in FAMILY_NAMES else getattr(config, name) for name in Reach._fields

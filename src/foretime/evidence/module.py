@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from foretime.evidence.families import FEATURES
 from foretime.evidence.index import EvidenceIndex
 from foretime.models.base import Component, Model, Queries, ScoreTerm
 from foretime.rules.table import Rules
@@ -47,6 +48,12 @@ class EvidenceComponent(Model):
         nn.Module.__init__(self)
         self.index = index
         self.weights = nn.Parameter(torch.zeros(index.weights))
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        name = f"{prefix}weights"
+        if name in state_dict:
+            state_dict[name] = in_layout(state_dict[name], self.index)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> EvidenceComponent:
         """Return the same evidence over other events, with the same weights unless others are given."""
@@ -147,6 +154,18 @@ class WithEvidence(Model):
     def constrain_(self) -> None:
         """Constrain the model's weights."""
         self.base.constrain_()
+
+
+def in_layout(weights: Tensor, index: EvidenceIndex) -> Tensor:
+    """Return saved weights in the layout of this version: an earlier one had fewer features, the first of these."""
+    rows = 1 + 2 * index.events.predicates
+    of_features = len(weights) - (index.weights - FEATURES * rows)
+    before = of_features // rows
+    if of_features % rows or not 0 < before < FEATURES:
+        return weights
+    features = weights.new_zeros(rows, FEATURES)
+    features[:, :before] = weights[:of_features].view(rows, before)
+    return torch.cat([features.view(-1), weights[of_features:]])
 
 
 def evidence_of(model: Model) -> EvidenceComponent | None:

@@ -56,11 +56,11 @@ class Reason:
     group: str
     """The name of its group of features, such as `pair_offset`."""
     family: str
-    """The name of its family: `pair`, `object`, `active`, `affinity` or `path`."""
+    """The name of its family, such as `pair`."""
     body: tuple[int, ...]
     """The predicates of the rule's body, inverses too; none where the feature is of no rule."""
     value: float
-    """The signed distance in steps, the count, or the affinity."""
+    """The signed distance in steps, the count, the affinity, or the sum of fading events."""
     weights: Weights
     events: tuple[Event, ...]
     """Events that ground it, the nearest first; of a path and of shared partners they come in twos."""
@@ -114,10 +114,13 @@ class ReasonFinder:
                 what = self._meetings(asked, groundings[rule])
             elif family.events == "paths":
                 what = self._paths(subject, groundings[rule], rule)
+            elif family.events == "between":
+                events = self.between(*asked)
+                what = {"body": (), "events": tuple(events[:EVENTS_KEPT]), "count": len(events)}
             else:
-                step = None if group.kind == "total" else time + (int(value) if group.kind == "offset" else 0)
+                step = None if group.kind in ("total", "rate") else time + (int(value) if group.kind == "offset" else 0)
                 what = self._listed(asked, family.events, first, step)
-            value = value if group.kind == "affinity" else int(value)
+            value = value if group.kind in ("affinity", "rate") else int(value)
             # what is at the very step comes before what is nearest to it
             swap = value == 0 and bool(found) and found[-1].group == group.name
             found.insert(len(found) - swap, Reason(group.name, family.name, value=value, weights=weights, **what))

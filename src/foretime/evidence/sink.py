@@ -46,7 +46,8 @@ class Scratch(NamedTuple):
     `mark` has the number of the current round first, and then for each entity the last round in which it was met.
     `two_hop` has the subject of the last search for two-hop neighbours first, −1 if they hold for one question only,
     then how many there are, and then who; `two_hop_feature` and `affinity` have the feature and the affinity of each.
-    `near` has places of events of the subject, and of another entity.
+    `near` has places of events of the subject, and of another entity. `rates` are those of one candidate, `own_rates`
+    those of the subject with each of its partners, and `confidence` that of the pair rule of each body.
     """
 
     own: Floats
@@ -60,6 +61,9 @@ class Scratch(NamedTuple):
     path_key: Offsets
     path_best: Ints
     path_slots: Ints
+    rates: NDArray[np.float64]
+    own_rates: NDArray[np.float64]
+    confidence: Floats
 
 
 @compiled
@@ -81,6 +85,9 @@ def make_scratch(events):
         path_key=np.full(PATH_SLOTS, -1, dtype=np.int64),
         path_best=np.zeros(PATH_SLOTS, dtype=np.int32),
         path_slots=np.empty(PATH_SLOTS, dtype=np.int32),
+        rates=np.zeros(4),
+        own_rates=np.zeros((2, entities)),
+        confidence=np.zeros(2 * events.predicates, dtype=np.float32),
     )
 
 

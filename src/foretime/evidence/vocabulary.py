@@ -5,23 +5,30 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foretime.data.facts import inverse
 from foretime.evidence.events import EventLists, Ints, Offsets, offsets_of
 from foretime.rules.table import NO_SECOND, Rules
+
+CONFIDENCE_WINDOW = 20
+DOUBT = 20
+"""Events of a body without its head that a confidence begins with: a rule seen once is not yet sure."""
 
 
 class RuleVocabulary(NamedTuple):
     """Which rules have weights of their own.
 
     Predicate p has the pair rules `pair[p] …`, sorted by `pair_body`, and the path rules `path[p] …`, sorted by
-    `path_body`, which is (first predicate) · (all predicates) + (second predicate).
+    `path_body`, which is (first predicate) · (all predicates) + (second predicate). `pair_confidence` is how often the
+    head of each pair rule came within `CONFIDENCE_WINDOW` steps after its body.
     """
 
     pair: Offsets
     pair_body: Ints
     path: Offsets
     path_body: Offsets
+    pair_confidence: NDArray[np.float32]
 
 
 def rule_vocabulary(events: EventLists, pair_support: int, rules: Rules | None, path_rules: int) -> RuleVocabulary:
@@ -34,7 +41,16 @@ def rule_vocabulary(events: EventLists, pair_support: int, rules: Rules | None, 
         pair_body=body.astype(np.int32),
         path=offsets_of(path_head, every),
         path_body=path_body,
+        pair_confidence=_confidences(events, head, body),
     )
+
+
+def _confidences(events: EventLists, head: Offsets, body: Offsets) -> NDArray[np.float32]:
+    """Return how many heads came soon after each event of a body, between the same two."""
+    from foretime.evidence.rule_counts import count_followers  # numba is slow to load
+
+    followers, bodies = count_followers(events, CONFIDENCE_WINDOW)
+    return np.asarray(followers[head, body] / (bodies[body] + DOUBT), dtype=np.float32)
 
 
 def _pair_rules(events: EventLists, support: int) -> tuple[Offsets, Offsets]:

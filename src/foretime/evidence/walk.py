@@ -25,6 +25,7 @@ from foretime.evidence.lookups import (
     places_of,
 )
 from foretime.evidence.path_walk import walk_paths
+from foretime.evidence.rate_walk import walk_contact, walk_popularity, walk_recurrence
 from foretime.evidence.sink import NO_FEATURE, Sink, accumulate, make_scratch, record
 
 _PAIR, _COUNT = GROUPS["pair_offset"].first, GROUPS["pair_count"].first
@@ -261,6 +262,12 @@ def walk(events, rules, reach, scratch, sink, x, p, t, only):
         _walk_affinity(events, reach, scratch, sink, x, p, t, only)
     if reach.path:
         walk_paths(events, rules, reach, scratch, sink, x, p, t, only)
+    if reach.recurrence:
+        walk_recurrence(events, scratch, sink, x, p, t, only)
+    if reach.contact:
+        walk_contact(events, rules, scratch, sink, x, p, t, only)
+    if reach.popularity:
+        walk_popularity(events, scratch, sink, x, p, t, only)
     if learn:
         for f in range(FEATURES):
             table[f] += own[f]

@@ -22,6 +22,7 @@ from foretime.inference.explanation.attribution import (
     Key,
     attribute_features,
     attribute_terms,
+    homes_of,
 )
 from foretime.inference.explanation.details import Contribution, FullDetails
 from foretime.inference.explanation.explanation import Explanation, in_topics
@@ -167,9 +168,7 @@ class Explainer:
         """Return what each reason adds to the score."""
         if scored.features is not None:
             mirror = inverse(asked.predicate, len(self.predictor.graph.predicates))
-            homes: dict[str, Key] = {"same": ("pair", asked.predicate), "inverse": ("pair", mirror)}
-            homes |= {name: (name,) for name in ("object", "active", "affinity")} | {"common": ("affinity",)}
-            return attribute_features(scored.features, sizes, homes)
+            return attribute_features(scored.features, sizes, homes_of(asked.predicate, mirror))
         amounts = attribute_terms(terms, sizes, EVIDENCE)
         if scored.place is not None:
             amounts[BEHIND] = [answer.score - math.fsum(terms.values())]

@@ -12,12 +12,17 @@ from foretime.errors import ConfigError, DataError
 
 
 def folds_of(graph: Graph, config: Config) -> NDArray[np.int64]:
-    """Return the fold of each training fact, (facts,): drawn by the seed, equally large."""
+    """Return the fold of each training fact, (facts,), equally large: drawn by the seed, or the newest facts first."""
     if len(graph.train) < config.reranker.folds:
         raise DataError(
             f"train has {len(graph.train)} facts and cannot be cut into {config.reranker.folds} folds; "
             "lower reranker.folds or set reranker.use to false"
         )
+    if config.reranker.cut == "time":
+        newest = np.argsort(-graph.train.known_ends()[0], kind="stable")
+        fold = np.empty(len(newest), dtype=np.int64)
+        fold[newest] = np.arange(len(newest)) * config.reranker.folds // len(newest)
+        return fold
     draw = np.random.default_rng([config.training.seed, config.reranker.folds])
     return draw.permutation(len(graph.train)) % config.reranker.folds
 

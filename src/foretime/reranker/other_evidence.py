@@ -17,6 +17,7 @@ from foretime.data.facts import Facts, Ids
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evidence.events import SortedEvents
+from foretime.evidence.families import RATED
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.module import EvidenceComponent, WithEvidence, evidence_of
 from foretime.models import Model
@@ -29,6 +30,12 @@ Mask = NDArray[np.bool_]
 def looks_up_events(scorer: Scorer) -> bool:
     """Return whether the answers of a scorer depend on events that are looked up when a question is asked."""
     return evidence_of(scorer.model) is not None or scorer.reranked is not None
+
+
+def _fades(scorer: Scorer) -> bool:
+    """Return whether the evidence of a scorer adds up events that fade with time."""
+    evidence = evidence_of(scorer.model)
+    return evidence is not None and any(getattr(evidence.index.reach, name) for name in RATED)
 
 
 def scorer_on(scorer: Scorer, graph: Graph, facts: Facts, past_only: bool | None = None) -> Scorer:
@@ -50,7 +57,7 @@ class EvidenceFilter:
         self._scorer, self.facts = scorer, facts
         self._train = None if train_at is None else slice(train_at, train_at + len(graph.train))
         entities, predicates = len(graph.entities), len(graph.predicates)
-        self._events = SortedEvents(facts, entities, predicates, len(graph.timeline))
+        self._events = SortedEvents(facts, entities, predicates, len(graph.timeline), _fades(scorer))
         if scorer.reranked is not None:
             self._known = AnswerIndex(graph.train.with_inverses(predicates))
             self._names = name_words(graph.entities, facts, predicates)

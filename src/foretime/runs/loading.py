@@ -8,7 +8,7 @@ from foretime.errors import RunError
 from foretime.evaluation import AnswerIndex
 from foretime.evidence.module import WithEvidence
 from foretime.models import Ensemble, Model
-from foretime.reranker.features.extractor import FeatureExtractor, graph_feature_names
+from foretime.reranker.features.extractor import FeatureExtractor
 from foretime.reranker.scorer import RerankedModel, Scorer
 from foretime.reranker.slots.extractors import extractors_of
 from foretime.reranker.slots.intervals import lengths_of
@@ -36,8 +36,8 @@ def scorer_of(run: RunFolder, config: Config, graph: Graph, model: Model) -> Sco
     """Return the scorer of a run whose model is loaded already."""
     if not config.reranker.use or not run.reranker_file.exists():
         return Scorer(model, graph)
-    reranker = Reranker.load(run.reranker_file, graph_feature_names(graph.has_intervals))
     extractor = FeatureExtractor.of(graph, model, config.evidence)
+    reranker = Reranker.load(run.reranker_file, extractor.graph_feature_names)
     known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
     slots = load_slots(run, graph, extractor) if config.reranker.slots and run.has_slots(graph) else None
     return Scorer(model, graph, RerankedModel(model, reranker, extractor, known), slots)

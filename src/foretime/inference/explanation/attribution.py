@@ -9,7 +9,7 @@ candidates, and within the evidence of a family over its rules.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from foretime.inference.explanation.splitting import split
@@ -73,11 +73,24 @@ def attribute_terms(terms: Mapping[str, float], rules: Mapping[Key, float], evid
     return of_terms | {key: [size] for key, size in rules.items()}
 
 
-def attribute_features(scored: FeatureScore, rules: Mapping[Key, float], homes: Mapping[str, Key]) -> Amounts:
+def homes_of(predicate: int, mirror: int) -> dict[str, tuple[Key, ...]]:
+    """Return the reasons of the evidence that each group of features may be about, the first that is there counting."""
+    return {
+        "same": (("pair", predicate), ("recurrence", predicate)),
+        "inverse": (("pair", mirror),),
+        "met": (("contact",),),
+        "object": (("object",), ("popularity",)),
+        "active": (("active",),),
+        "affinity": (("affinity",),),
+        "common": (("affinity",),),
+    }
+
+
+def attribute_features(scored: FeatureScore, rules: Mapping[Key, float], homes: Mapping[str, Sequence[Key]]) -> Amounts:
     """Return what each reason adds to a score by trees.
 
     `rules` are the reasons of the evidence with their base contributions; `homes` says which of them a group of
-    features is about, if it is there.
+    features is about, if one is there.
     """
     amounts: Amounts = {USUAL: [scored.expected]}
     groups: dict[str, list[float]] = {}
@@ -95,8 +108,8 @@ def attribute_features(scored: FeatureScore, rules: Mapping[Key, float], homes: 
         elif group.startswith("term_"):
             _add(amounts, ("term", group.removeprefix("term_")), amount)
         else:
-            home = homes.get(group)
-            _add(amounts, home if home is not None and home in rules else (group,), amount)
+            home = next((key for key in homes.get(group, ()) if key in rules), (group,))
+            _add(amounts, home, amount)
     return amounts
 
 

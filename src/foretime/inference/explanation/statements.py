@@ -31,6 +31,21 @@ _COMPARED = {
         "have fewer neighbours in common with {given}",
         "have more neighbours in common with {given}",
     ),
+    "recurrence": (
+        "this very event so far, compared",
+        "have had {what} with {given} less often or longer ago",
+        "have had {what} with {given} more often or more lately",
+    ),
+    "contact": (
+        "events between the two, compared",
+        "have had fewer or older events with {given}",
+        "have had more or newer events with {given}",
+    ),
+    "popularity": (
+        "the same with others so far, compared",
+        "have had {what} with others less often or longer ago",
+        "have had {what} with others more often or more lately",
+    ),
     "path": ("paths, compared", "have fewer paths to {given}", "have more paths to {given}"),
 }
 """The title, and what is said of other answers where no rule of this one accounts for what the evidence adds."""

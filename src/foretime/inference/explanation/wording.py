@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from foretime.evidence.buckets import affinity_words, count_words, offset_words
+from foretime.evidence.buckets import affinity_words, count_words, offset_words, rate_words
 from foretime.evidence.families import GROUPS
 from foretime.evidence.reasons import Event, Reason
 from foretime.inference.explanation.attribution import Key, topic_of_key
@@ -20,6 +20,8 @@ _NAMED = 3
 """How many common neighbours a sentence names."""
 _OFTEN = 3
 """From how many events on a clause says how many there are."""
+_OF_OTHERS = ("object", "popularity")
+"""The families of events that others have under the predicate asked about."""
 Groups = dict[Key, list[Reason]]
 """The grounded features of each rule body."""
 
@@ -35,7 +37,7 @@ def by_body(reasons: Iterable[Reason]) -> Groups:
     """Return the grounded features by family and rule body."""
     groups: Groups = {}
     for reason in reasons:
-        body = () if reason.family == "object" else reason.body  # its body is the predicate asked about
+        body = () if reason.family in _OF_OTHERS else reason.body  # their body is the predicate asked about
         groups.setdefault((reason.family, *body), []).append(reason)
     return groups
 
@@ -81,6 +83,8 @@ class Wording:
         kind, unit = GROUPS[reason.group].kind, self._words.unit
         if kind == "affinity":
             return affinity_words(reason.value, bucket)
+        if kind == "rate":
+            return rate_words(reason.value, bucket)
         if kind in ("now", "total"):
             among = f"the same {unit}" if kind == "now" else "so far" if asked.past_only else "in all"
             return f"{count_words(int(reason.value), bucket)} {among}"
@@ -93,10 +97,13 @@ class Wording:
             return ""  # the neighbours say more than their number on a scale
         words = []
         for end in dict.fromkeys(reason.end for reason in group):
-            ordered = sorted((r for r in group if r.end == end), key=lambda r: GROUPS[r.group].kind in ("now", "total"))
+            shown = (
+                r for r in group if r.end == end and GROUPS[r.group].kind != "rate"
+            )  # a number on a scale says little
+            ordered = sorted(shown, key=lambda r: GROUPS[r.group].kind in ("now", "total"))
             said = ", ".join(self._says(asked, reason, bucket=False) for reason in ordered)
             words.append(f"at the {end} {said}" if end else said)
-        return f": {'; '.join(words)}"
+        return f": {'; '.join(words)}" if any(words) else ""
 
     def _pair(self, asked: FactIds, group: list[Reason]) -> _Said:
         words, q, event = self._words, group[0].body[0], _nearest(asked, group)
@@ -114,6 +121,18 @@ class Wording:
         title = f"{words.quoted(asked.predicate)} {'with' if inverse else 'by'} others"
         clause = f"there was {what} {self._nearest_when(asked, group)} ({who}){self._often(asked, group)}"
         return _Said(title, what, f"{_nearest_of(group)}{who}, {words.label(event.time)}", clause)
+
+    _recurrence, _popularity = _pair, _object  # the same events, and how often and how lately they came
+
+    def _contact(self, asked: FactIds, group: list[Reason]) -> _Said:
+        words, event = self._words, _nearest(asked, group)
+        both = f"{words.name(asked.subject)} and {words.name(asked.object)}"
+        last = f"{words.event(event)}, {words.label(event.time)}"
+        many = f", {times_words(group[0].count)} so far" if group[0].count >= _OFTEN else ""
+        clause = f"{both} had dealings {words.when(event.time - asked.times[group[0].end])}{many}"
+        return _Said(
+            "events between the two", f"{both} had dealings with each other", f"{_nearest_of(group)}{last}", clause
+        )
 
     def _active(self, asked: FactIds, group: list[Reason]) -> _Said:
         words, event = self._words, _nearest(asked, group)
@@ -152,7 +171,8 @@ class Wording:
             steps[0] = counts[0]
         near = sorted(steps, key=abs)
         if not near:
-            return ""
+            event, end = _nearest(asked, group), group[0].end
+            return self._words.when(event.time - asked.times[end]) + (f", counted from the {end}" if end else "")
         both = [step for step in near[1:] if step * near[0] < 0 and abs(step) <= 2 * abs(near[0])]
         end = steps[near[0]].end
         when = listed([self._words.when(step) for step in (near[0], *both[:1])])
@@ -160,6 +180,7 @@ class Wording:
 
     def _often(self, asked: FactIds, group: list[Reason]) -> str:
         counts = [int(reason.value) for reason in group if GROUPS[reason.group].kind == "total"]
+        counts += [reason.count for reason in group if GROUPS[reason.group].kind == "rate"]
         many = max(counts, default=0)
         return f", {times_words(many)} {'so far' if asked.past_only else 'in all'}" if many >= _OFTEN else ""
 
@@ -185,7 +206,7 @@ class Wording:
     def _rule(self, asked: FactIds, family: str, body: tuple[int, ...]) -> Rule | None:
         """Return the rule behind a reason, without times."""
         words = self._words
-        if family == "object":
+        if family in _OF_OTHERS:
             inverse, name = words.is_inverse(asked.predicate), words.predicate(asked.predicate)
             head, atom = (Atom(name, *(("y", who) if inverse else (who, "y"))) for who in ("x", "z"))
             return Rule(head, (atom,))

@@ -18,12 +18,13 @@ from foretime.config import EvidenceConfig
 from foretime.data.facts import Facts, Ids, concatenate
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
+from foretime.evidence.families import RATED
 from foretime.evidence.index import EvidenceIndex, build_index
 from foretime.evidence.module import WithEvidence
 from foretime.models import Model, Queries
 from foretime.models.boundaries import end_queries
 from foretime.reranker.features.names import NameWords, name_words
-from foretime.reranker.features.words import AT_THE_END, BELOW, INTERVAL_FEATURES, PROFILE_FEATURES
+from foretime.reranker.features.words import AT_THE_END, BELOW, INTERVAL_FEATURES, PROFILE_FEATURES, RATE_FEATURES
 from foretime.reranker.quantising import quantise
 
 if TYPE_CHECKING:
@@ -89,16 +90,35 @@ class FeatureExtractor:
         """Return the names of all features, and their values; `terms` are those of `score_each_term`."""
         names, of_base_model = term_features(terms, shortlist)
         of_graph = self.graph_features(questions, shortlist)
-        return names + graph_feature_names(self.spans is not None), np.hstack([of_base_model, of_graph])
+        return names + self.graph_feature_names, np.hstack([of_base_model, of_graph])
 
     def graph_features(self, questions: Facts, shortlist: Shortlist) -> Features:
         """Return what the graph says of each candidate, under `graph_feature_names`."""
         start, end = questions.known_ends()
         at_start = self._profile(questions, start, shortlist)
+        rates = [self._rates(questions, start, shortlist)] if self._fades else []
         if self.spans is None:
-            return at_start
+            return np.hstack([at_start, *rates])
         at_end = self._profile(questions, end, shortlist)
-        return np.hstack([at_start, at_end, self._intervals(self.spans, questions, shortlist)])
+        return np.hstack([at_start, *rates, at_end, self._intervals(self.spans, questions, shortlist)])
+
+    @property
+    def _fades(self) -> bool:
+        """Whether events that fade with time are added up."""
+        return any(getattr(self.index.reach, family) for family in RATED)
+
+    @property
+    def graph_feature_names(self) -> list[str]:
+        """The names of what the graph says of a candidate, the last of its features."""
+        return graph_feature_names(self.spans is not None, self._fades)
+
+    def _rates(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
+        from foretime.reranker.features.rates import rates_all  # numba is slow to load
+
+        out = np.zeros((len(shortlist.object), len(RATE_FEATURES)), dtype=np.float32)
+        asked = (questions.subject, questions.predicate, time, shortlist.first, shortlist.object)
+        rates_all(self.index.events, self.index.rules, self.names, *asked, out, RUNS)
+        return out
 
     def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
         from foretime.reranker.features.profile import profile_all  # numba is slow to load
@@ -117,10 +137,13 @@ class FeatureExtractor:
         return out if self.exact else quantise(INTERVAL_FEATURES, out)
 
 
-def graph_feature_names(intervals: bool) -> list[str]:
-    """Return the names of what the graph says of a candidate, the last of its features."""
+def graph_feature_names(intervals: bool, rates: bool = False) -> list[str]:
+    """Return the names of what the graph says of a candidate, the last of its features.
+
+    `rates` is whether events that fade with time are added up.
+    """
     of_intervals = [*(f"{name}{AT_THE_END}" for name in PROFILE_FEATURES), *INTERVAL_FEATURES]
-    return [*PROFILE_FEATURES, *(of_intervals if intervals else [])]
+    return [*PROFILE_FEATURES, *(RATE_FEATURES if rates else []), *(of_intervals if intervals else [])]
 
 
 def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from foretime.evidence.families import FAMILIES
+from foretime.evidence.families import FADING, FAMILIES
 from foretime.reranker.quantising import SHARED_NEIGHBOURS, SMALLEST_SHARE, is_count, is_share
 
 AT_THE_END: Final = " at the end"
@@ -95,7 +95,45 @@ _INTERVALS: Final = {
     f"{SHARED_NEIGHBOURS}_same_near": "facts around that time of co-neighbours present around then, weighted",
     "span_length": "length in steps, -1 if an end is not known",
 }
+_FADING: Final = tuple(f"{tau:g}" for tau in FADING)
+_OVER: Final = {tau: f", fading over {tau} steps" for tau in _FADING}
+_RATES: Final = {
+    **{f"same_rate_{tau}": f"events of this predicate between the two{over}" for tau, over in _OVER.items()},
+    **{f"inverse_rate_{tau}": f"events of the inverse predicate between the two{over}" for tau, over in _OVER.items()},
+    **{f"pair_rate_{tau}": f"events between the two{over}" for tau, over in _OVER.items()},
+    **{f"object_rate_{tau}": f"events of this predicate with others{over}" for tau, over in _OVER.items()},
+    **{f"active_rate_{tau}": f"the candidate's events with others{over}" for tau, over in _OVER.items()},
+    **{f"subject_same_rate_{tau}": f"the subject's events of this predicate{over}" for tau, over in _OVER.items()},
+    **{f"subject_rate_{tau}": f"the subject's events{over}" for tau, over in _OVER.items()},
+    **{f"predicate_rate_{tau}": f"the predicate's events{over}" for tau, over in _OVER.items()},
+    **{f"same_part_{tau}": f"part of the subject's events of this predicate{over}" for tau, over in _OVER.items()},
+    **{
+        f"pair_part_{tau}": f"part of the subject's events that are with the candidate{over}"
+        for tau, over in _OVER.items()
+    },
+    **{
+        f"object_part_{tau}": f"part of the predicate's events that are the candidate's{over}"
+        for tau, over in _OVER.items()
+    },
+    "same_pause": "steps between the last two events of this predicate between the two",
+    "same_newer": "objects that the subject has had under this predicate since",
+    "same_oftener": "objects that the subject has had under this predicate more often of late",
+    "pair_newer": "neighbours that the subject has met since it met the candidate",
+    "pair_since": "steps since the two first met",
+    "pair_rules": "events between the two that this predicate usually follows, fading over 30 steps",
+    "same_weekly": "events of this predicate between the two a whole number of weeks ago, fading over 60 steps",
+    **{
+        f"neighbour_rate_{tau}": f"events of this predicate by the subject's neighbours with the candidate{_OVER[tau]}"
+        for tau in ("30", "120")
+    },
+    "path_rate": "events of the candidate with the subject's neighbours, fading over 10 steps",
+    "object_subjects": "others that have had the candidate under this predicate",
+    "name_shared": "words that the two names share, by rarity",
+    "name_rate": "how often this predicate lately had words of the candidate's name",
+    "name_alike_rate": "the same, among subjects whose names share a word with the subject's",
+}
 PROFILE_FEATURES: Final = tuple(_PROFILE)
+RATE_FEATURES: Final = tuple(_RATES)
 INTERVAL_FEATURES: Final = tuple(_INTERVALS)
 WORDS: Final = {
     "log_probability": "log-probability by the base model",
@@ -103,6 +141,7 @@ WORDS: Final = {
     "position": "place on the shortlist, from 0",
     **{f"evidence_{family.name}": f"evidence of {family.words}" for family in FAMILIES},
     **_PROFILE,
+    **_RATES,
     **_INTERVALS,
 }
 """What each feature says. Co-neighbours of the subject have the same relation to a shared neighbour as it has."""
@@ -120,7 +159,8 @@ TOPICS: Final = {
 }
 """What a score is about, with the title that readers see."""
 FAMILY_TOPICS: Final = {
-    "pair": "between", "object": "others", "active": "activity", "affinity": "neighbours", "path": "neighbours"
+    "pair": "between", "object": "others", "active": "activity", "affinity": "neighbours", "path": "neighbours",
+    "recurrence": "between", "contact": "between", "popularity": "others",
 }  # fmt: skip
 TERM_TOPICS: Final = {"event": "timely", "commonsense": "lasting", "static": "lasting"}
 TOTAL: Final = "total"
@@ -136,6 +176,7 @@ _GROUPS: Final = {
     "affinity": ("neighbours", "affinity"),
     "common_partners": ("neighbours", "affinity"),
     "path_": ("neighbours", "affinity"),
+    "neighbour_": ("neighbours", "affinity"),
     SHARED_NEIGHBOURS: ("neighbours", "shared"),
     "name_": ("names", "names"),
     "subject_": ("general", "usual"),

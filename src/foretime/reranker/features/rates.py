@@ -1,0 +1,241 @@
+"""How often and how lately, as numbers: the features that a re-ranker of forecasts has beside its profile.
+
+Only events before the time asked about count, and each counts less the older it is.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Final
+
+import numpy as np
+from numba import njit, prange
+
+from foretime.evidence.lookups import compiled, find, is_watched, lower_bound
+from foretime.evidence.rates import MONTH, SEASON, TAU, faded, rates_of_group
+from foretime.reranker.features.words import FAR, RATE_FEATURES
+
+_AT = namedtuple("_At", RATE_FEATURES)(*range(len(RATE_FEATURES)))
+"""The place of each feature."""
+_RATES: Final = len(TAU)
+LATELY: Final = 500
+"""After how many events of a predicate, the newest first, their names are looked at no farther."""
+WEEK: Final = 7
+WEEKLY: Final = 60.0
+ON_A_PATH: Final = 10.0
+PATH_WINDOW: Final = 30
+SMALLEST: Final = 0.01
+"""What is added to what a part is of, so that a part of nearly nothing is nearly nothing."""
+
+Subject = namedtuple("Subject", ("near", "objects", "last", "often", "met", "words", "alike"))
+"""What is noted of the subject of a question: how near each neighbour is, (2, entities), below 0 for others; its
+objects under the predicate, when each was last and how often of late; when each neighbour was last met; and how often
+the words of names were lately had, by all and by those whose names are like the subject's."""
+
+
+@compiled
+def _note_subject(events, x, p, t, noted, shared):
+    """Note the neighbours and objects of the subject; fill its own rates; return how many objects, how many met."""
+    mirror = (p + events.predicates) % (2 * events.predicates)
+    objects, met, rates, same = 0, 0, np.zeros(_RATES), np.zeros(_RATES)
+    for k in range(events.node[x], events.node[x + 1]):
+        y = events.other[k]
+        rates[:] = 0.0
+        latest = -1
+        for g in range(events.pair[k], events.pair[k + 1]):
+            q = events.group_predicate[g]
+            before = rates[SEASON]
+            count, last = rates_of_group(events, g, is_watched(q, p, mirror, y == x), t, rates)
+            latest = max(latest, last)
+            if q == p and count > 0:
+                same[:] = 0.0
+                rates_of_group(events, g, True, t, same)
+                noted.objects[objects], noted.last[objects] = y, last
+                noted.often[objects] = rates[SEASON] - before
+                objects += 1
+                shared[_AT.subject_same_rate_2 : _AT.subject_same_rate_2 + _RATES] += same
+        if latest >= 0:
+            noted.near[0, y], noted.near[1, y] = rates[MONTH], rates[SEASON]
+            noted.met[met] = latest
+            met += 1
+            shared[_AT.subject_rate_2 : _AT.subject_rate_2 + _RATES] += rates
+    return objects, met
+
+
+@compiled
+def _note_predicate(events, names, x, p, t, noted, shared, sign):
+    """Fill the rates of the predicate, and count the words of its latest objects, or with `sign` −1 forget them."""
+    begin, times = events.by_predicate[p], events.by_predicate_time
+    place = lower_bound(times, begin, events.by_predicate[p + 1], t)
+    for rate in range(_RATES):
+        shared[_AT.predicate_rate_2 + rate] = faded(events.by_predicate_fading, rate, times, begin, place, t)
+    for e in range(max(begin, place - LATELY), place):
+        y, z = events.by_predicate_object[e], events.by_predicate_subject[e]
+        if z == x:
+            continue
+        weight, alike = np.exp((times[e] + 1 - t) / TAU[SEASON]), _overlap(names, x, z) > 0.0
+        for i in range(names.of[y], names.of[y + 1]):
+            if sign > 0:
+                noted.words[names.word[i]] += weight
+                noted.alike[names.word[i]] += weight * alike
+            else:
+                noted.words[names.word[i]] = 0.0
+                noted.alike[names.word[i]] = 0.0
+
+
+@compiled
+def _overlap(names, x, y):
+    """Return how much two names have in common: their words, each by its rarity."""
+    found = 0.0
+    for i in range(names.of[y], names.of[y + 1]):
+        for j in range(names.of[x], names.of[x + 1]):
+            if names.word[i] == names.word[j]:
+                found += names.rarity[names.word[i]]
+    return found
+
+
+@compiled
+def _between(events, k, x, p, t, out):
+    """Fill the features of the events between the pair; return the last step at which the two met."""
+    mirror = (p + events.predicates) % (2 * events.predicates)
+    y, latest = events.other[k], -1
+    for g in range(events.pair[k], events.pair[k + 1]):
+        q = events.group_predicate[g]
+        watched = is_watched(q, p, mirror, y == x)
+        _, last = rates_of_group(events, g, watched, t, out[_AT.pair_rate_2 : _AT.pair_rate_2 + _RATES])
+        latest = max(latest, last)
+        if q == mirror:
+            rates_of_group(events, g, watched, t, out[_AT.inverse_rate_2 : _AT.inverse_rate_2 + _RATES])
+        if q == p:
+            rates_of_group(events, g, True, t, out[_AT.same_rate_2 : _AT.same_rate_2 + _RATES])
+            _recurring(events, g, t, out)
+    if latest >= 0:
+        out[_AT.pair_since] = t - events.first_met[k]
+    return latest
+
+
+@compiled
+def _recurring(events, g, t, out):
+    """Fill how the events of a group recur: the pause between the last two, and those of whole weeks ago."""
+    begin = events.group[g]
+    place, later = lower_bound(events.time, begin, events.group[g + 1], t), -1
+    for e in range(place - 1, begin - 1, -1):
+        step = events.time[e]
+        if events.twin[e] == t:
+            continue
+        if later >= 0 and step < later and out[_AT.same_pause] == FAR:
+            out[_AT.same_pause] = later - step
+        later = step if later < 0 else later
+        if (t - step) % WEEK == 0:
+            out[_AT.same_weekly] += np.exp(-(t - step) / WEEKLY)
+
+
+@compiled
+def _rules(events, rules, k, p, t, scratch, out):
+    """Fill the events between the pair that the predicate usually follows."""
+    for r in range(rules.pair[p], rules.pair[p + 1]):
+        g = find(events.group_predicate, events.pair[k], events.pair[k + 1], rules.pair_body[r])
+        if g >= 0:
+            scratch[:] = 0.0
+            rates_of_group(events, g, rules.pair_body[r] == p, t, scratch)
+            out[_AT.pair_rules] += rules.pair_confidence[r] * scratch[MONTH]
+
+
+@compiled
+def _with_others(events, x, p, y, t, noted, out):
+    """Fill what the candidate has with others than the subject, and with the subject's neighbours."""
+    j = find(events.object, events.objects[p], events.objects[p + 1], y)
+    if j >= 0:
+        begin, times = events.by_object[j], events.by_object_time
+        place, last = lower_bound(times, begin, events.by_object[j + 1], t), -1
+        for rate in range(_RATES):
+            found = faded(events.by_object_fading, rate, times, begin, place, t) - out[_AT.same_rate_2 + rate]
+            out[_AT.object_rate_2 + rate] = max(found, 0.0)
+        for e in range(begin, place):
+            z = events.by_object_subject[e]
+            out[_AT.object_subjects] += z != last and z != x
+            last = z
+            if z != x and z != y and noted.near[0, z] >= 0.0:
+                near, far = noted.near[:, z], t - 1 - times[e]
+                out[_AT.neighbour_rate_30] += np.exp(-far / TAU[MONTH]) * near[0] / (1.0 + near[0])
+                out[_AT.neighbour_rate_120] += np.exp(-far / TAU[SEASON]) * near[1] / (1.0 + near[1])
+    begin, times = events.by_entity[y], events.by_entity_time
+    place = lower_bound(times, begin, events.by_entity[y + 1], t)
+    for rate in range(_RATES):
+        found = faded(events.by_entity_fading, rate, times, begin, place, t) - out[_AT.pair_rate_2 + rate]
+        out[_AT.active_rate_2 + rate] = max(found, 0.0)
+    for e in range(lower_bound(times, begin, place, t - PATH_WINDOW), place):
+        z = events.by_entity_other[e]
+        if z != x and z != y and noted.near[0, z] >= 0.0:
+            near = noted.near[0, z]
+            out[_AT.path_rate] += np.exp((times[e] + 1 - t) / ON_A_PATH) * near / (1.0 + near)
+
+
+@compiled
+def _named(names, x, y, noted, out):
+    """Fill the features of the candidate's name."""
+    out[_AT.name_shared] = _overlap(names, x, y)
+    for i in range(names.of[y], names.of[y + 1]):
+        out[_AT.name_rate] += np.log1p(noted.words[names.word[i]])
+        out[_AT.name_alike_rate] += np.log1p(noted.alike[names.word[i]])
+
+
+@compiled
+def _ranked(noted, objects, met, y, t, latest, out):
+    """Fill how many others the subject has had since, and more often."""
+    last, often = -1, 0.0
+    for i in range(objects):
+        if noted.objects[i] == y:
+            last, often = noted.last[i], noted.often[i]
+    for i in range(objects):
+        out[_AT.same_newer] += noted.last[i] > last
+        out[_AT.same_oftener] += noted.often[i] > often
+    for i in range(met):
+        out[_AT.pair_newer] += noted.met[i] > latest
+
+
+@compiled
+def _parts(out):
+    """Fill the parts that the candidate has of what the subject and the predicate do."""
+    for rate in range(_RATES):
+        same, pair = out[_AT.same_rate_2 + rate], out[_AT.pair_rate_2 + rate]
+        out[_AT.same_part_2 + rate] = same / (out[_AT.subject_same_rate_2 + rate] + SMALLEST)
+        out[_AT.pair_part_2 + rate] = pair / (out[_AT.subject_rate_2 + rate] + SMALLEST)
+        out[_AT.object_part_2 + rate] = out[_AT.object_rate_2 + rate] / (out[_AT.predicate_rate_2 + rate] + SMALLEST)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def rates_all(events, rules, names, subject, predicate, time, first, objects, out, runs):
+    """Fill the features of each candidate: question k has the candidates `objects[first[k]:first[k + 1]]`."""
+    entities, words = len(events.node), len(names.rarity)
+    for run in prange(runs):
+        noted = Subject(
+            np.full((2, entities), -1.0),
+            np.zeros(entities, dtype=np.int64),
+            np.zeros(entities, dtype=np.int64),
+            np.zeros(entities),
+            np.zeros(entities, dtype=np.int64),
+            np.zeros(words),
+            np.zeros(words),
+        )
+        shared, scratch = np.zeros(len(_AT), dtype=np.float32), np.zeros(_RATES)
+        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+            x, p, t = subject[row], predicate[row], time[row]
+            shared[:] = 0.0
+            shared[_AT.same_pause] = shared[_AT.pair_since] = FAR
+            had, met = _note_subject(events, x, p, t, noted, shared)
+            _note_predicate(events, names, x, p, t, noted, shared, 1)
+            for i in range(first[row], first[row + 1]):
+                y, features, latest = objects[i], out[i], -1
+                features[:] = shared
+                k = find(events.other, events.node[x], events.node[x + 1], y)
+                if k >= 0:
+                    latest = _between(events, k, x, p, t, features)
+                    _rules(events, rules, k, p, t, scratch, features)
+                _with_others(events, x, p, y, t, noted, features)
+                _ranked(noted, had, met, y, t, latest, features)
+                _named(names, x, y, noted, features)
+                _parts(features)
+            _note_predicate(events, names, x, p, t, noted, shared, -1)
+            for k in range(events.node[x], events.node[x + 1]):
+                noted.near[:, events.other[k]] = -1.0
