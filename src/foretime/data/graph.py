@@ -17,11 +17,12 @@ import safetensors.numpy
 
 from foretime.config import DataConfig, check_section
 from foretime.data.assembling import assemble, choose_parts, divide, join_tables
+from foretime.data.borders import check_way, split_at
 from foretime.data.facts import UNKNOWN, Facts, concatenate
 from foretime.data.formats import format_of, read_table
 from foretime.data.problems import Problems
 from foretime.data.sources import ID_FILES, find_source, read_id_names, split_files
-from foretime.data.splitting import SPLITS, split_rows
+from foretime.data.splitting import SPLITS, SplitBy, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import ConfigError, DataError, RunError, suggestion
@@ -122,19 +123,29 @@ class Graph:
         self,
         valid_share: float = 0.1,
         test_share: float = 0.1,
-        by: Literal["random", "time"] = "random",
+        by: SplitBy | None = None,
         seed: int = 0,
+        *,
+        valid_from: str | None = None,
+        test_from: str | None = None,
     ) -> Graph:
         """Return a graph with the same facts in other splits.
 
-        `random` draws valid and test by the seed; `time` puts the latest facts into test and those before them into
-        valid, all facts of one step into one split. The timeline stays as it is. Raises `ConfigError` if nothing would
-        be left to train on.
+        `random`, the default, draws valid and test by the seed; `time` puts the latest facts into test and those before
+        them into valid, all facts of one step into one split; `quantile` does it as the Temporal Graph Benchmark does.
+        With `valid_from` and `test_from` train is what comes before the first, and test what comes from the second on.
+        The timeline stays as it is. Raises `ConfigError` if nothing would be left to train on, or a split at given
+        times would be empty.
 
             forecasting = graph.split(by="time", test_share=0.2)
+            forecasting = graph.split(valid_from="2014-11-01", test_from="2014-12-01")
         """
         facts = self.facts()
-        parts = split_rows(facts.known_ends()[0], by, valid_share, test_share, seed)
+        steps = facts.known_ends()[0]
+        if check_way(by, valid_from, test_from):
+            parts = split_at(np.asarray(self.timeline.starts)[steps], self.timeline, valid_from, test_from)
+        else:
+            parts = split_rows(steps, by or "random", valid_share, test_share, seed)
         return Graph(self.name, *divide(facts, parts, self.entities.names, self.predicates.names, self.timeline))
 
     def describe(self) -> Summary:
@@ -206,10 +217,12 @@ def load(  # noqa: PLR0913, each is a key of [data]
     names: Literal["auto", "as-is"] = "auto",
     granularity: str = "auto",
     regular: bool = True,
-    split: Literal["auto", "random", "time"] = "auto",
+    split: Literal["auto", "random", "time", "quantile"] = "auto",
     valid_share: float = 0.1,
     test_share: float = 0.1,
     split_seed: int = 0,
+    valid_from: str | None = None,
+    test_from: str | None = None,
 ) -> Graph:
     """Return the graph in a file, a folder, a frame, or a mapping from `train`, `valid` and `test` to these.
 
@@ -223,9 +236,11 @@ def load(  # noqa: PLR0913, each is a key of [data]
         names: `auto` replaces ids by the names in `entity2id.txt` and `relation2id.txt` beside the data.
         granularity: one step of the timeline: `second` to `year`, `step` for integers, or `bins:N`.
         regular: whether steps without any event are on the timeline too.
-        split: `auto` keeps the splits of a folder and splits a single table at random; `random` and `time` split anew.
+        split: `auto` keeps the splits of a folder and splits a single table at random; `random`, `time` and `quantile`
+            split anew.
         valid_share, test_share: the shares of facts that a new split puts into valid and test.
         split_seed: the seed of a random split.
+        valid_from, test_from: the times at which valid and test begin; all facts are pooled and cut there.
 
     Raises `DataError` with every bad row, its file, its line and what to do, and `ConfigError` for a wrong setting.
 
@@ -257,7 +272,7 @@ def split_file(
     file: Path | str,
     out: Path | str,
     *,
-    by: Literal["random", "time"] = "random",
+    by: SplitBy | None = None,
     valid_share: float = 0.1,
     test_share: float = 0.1,
     seed: int = 0,
@@ -265,14 +280,15 @@ def split_file(
 ) -> dict[Path, int]:
     """Write train, valid and test files into a folder, every row as it was written, and return their rows by file.
 
-    `reading` are keywords of `load`, such as `delimiter`. The files are of the format of the input: a text file gives
+    `reading` are keywords of `load`, such as `delimiter`, `valid_from` and `test_from`; without these two and without
+    `by` the split is random. The files are of the format of the input: a text file gives
     text files with the same delimiter, header and columns (`.tsv`, or `.csv` where quotes group fields). All rows are
     checked first. Files of names that lie beside the file come along. Raises `DataError` for bad rows, and for a
     folder that holds a split already.
 
         foretime.split_file("events.tsv", "events", by="time", test_share=0.2)
     """
-    shares = {"split": by, "valid_share": valid_share, "test_share": test_share, "split_seed": seed}
+    shares = {"split": by or "auto", "valid_share": valid_share, "test_share": test_share, "split_seed": seed}
     config = check_section(DataConfig, reading | shares, "", "data.")
     file, out, problems = Path(file), Path(out), Problems()
     if file.is_dir():
