@@ -213,9 +213,10 @@ class EvidenceConfig(Section):
     """What supports a candidate: `pair`, events between it and the subject; `object`, events of the same predicate
     that others have with it; `active`, anything that it does with others near that time; `affinity`, partners that it
     shares with the subject; `path`, mined rules over two events."""
-    splits: list[Literal["train", "valid"]] = Field(default=["train"], min_length=1)
+    splits: list[Literal["train", "valid", "test"]] = Field(default=["train"], min_length=1)
     """The splits whose facts may be evidence. With `valid`, valid facts support answers on test; by default they
-    never do."""
+    never do. All three are single-step forecasting: with `past_only` a question sees every event before its time, those
+    of test too. Weights and rules are made of train alone, whatever is here."""
     past_only: bool = False
     """Whether only events before the time asked about may be evidence: forecasting."""
     pair_support: int = Field(default=2, ge=1)

@@ -97,11 +97,16 @@ class EvidenceIndex:
 
 
 def build_index(graph: Graph, config: EvidenceConfig, rules: Rules | None = None) -> EvidenceIndex:
-    """Return the evidence index of a graph; `rules` are mined ones, of which the paths are used."""
-    facts = concatenate([graph.facts(split) for split in config.splits])
-    events = event_lists(facts, len(graph.entities), len(graph.predicates), len(graph.timeline))
+    """Return the evidence index of a graph; `rules` are mined ones, of which the paths are used.
+
+    The events are those of the configured splits, and the rules that have a weight are those of train.
+    """
+    sizes = (len(graph.entities), len(graph.predicates), len(graph.timeline))
+    events = event_lists(concatenate([graph.facts(split) for split in config.splits]), *sizes)
+    # which rules have a weight must not depend on facts that are asked about
+    learned = events if config.splits == ["train"] else event_lists(graph.train, *sizes)
     vocabulary = rule_vocabulary(
-        events, config.pair_support, rules if "path" in config.families else None, config.path_rules
+        learned, config.pair_support, rules if "path" in config.families else None, config.path_rules
     )
     settings = {
         name: name in config.families if name in FAMILY_NAMES else getattr(config, name) for name in Reach._fields
