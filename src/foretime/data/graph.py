@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +20,7 @@ from foretime.data.assembling import assemble, choose_parts, divide, join_tables
 from foretime.data.borders import check_way, split_at
 from foretime.data.facts import UNKNOWN, Facts, concatenate
 from foretime.data.formats import format_of, read_table
+from foretime.data.guesses import without_meaningless_end
 from foretime.data.problems import Problems
 from foretime.data.sources import ID_FILES, find_source, read_id_names, split_files
 from foretime.data.splitting import SPLITS, SplitBy, split_rows
@@ -52,6 +53,8 @@ class Graph:
     train: Facts
     valid: Facts
     test: Facts
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was guessed when it was read."""
 
     def __repr__(self) -> str:
         return f"Graph {self.name}: " + "; ".join(text for _, text in self._outline())
@@ -146,7 +149,8 @@ class Graph:
             parts = split_at(np.asarray(self.timeline.starts)[steps], self.timeline, valid_from, test_from)
         else:
             parts = split_rows(steps, by or "random", valid_share, test_share, seed)
-        return Graph(self.name, *divide(facts, parts, self.entities.names, self.predicates.names, self.timeline))
+        made = divide(facts, parts, self.entities.names, self.predicates.names, self.timeline)
+        return Graph(self.name, *made, notes=self.notes)
 
     def describe(self) -> Summary:
         """Return the numbers of the graph, and what about it deserves a second look."""
@@ -167,7 +171,7 @@ class Graph:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / FACTS, safetensors.numpy.save(self._tensors()))
-        header = {"format": FORMAT, "name": self.name, "fingerprint": self.fingerprint()}
+        header = {"format": FORMAT, "name": self.name, "fingerprint": self.fingerprint(), "notes": self.notes}
         write_bytes(folder / GRAPH, json.dumps(header | self._names(), ensure_ascii=False, indent=0).encode())
 
     @classmethod
@@ -182,9 +186,12 @@ class Graph:
                 )
             place = Path(folder) / FACTS
             tensors = safetensors.numpy.load_file(place)
-            splits = {split: Facts(*(tensors[f"{split}.{c}"].astype(np.int64) for c in _COLUMNS)) for split in SPLITS}
+            train, valid, test = (
+                Facts(*(tensors[f"{split}.{c}"].astype(np.int64) for c in _COLUMNS)) for split in SPLITS
+            )
+            timeline, notes = Timeline.from_dict(saved["timeline"]), tuple(saved.get("notes", ()))
             entities, predicates = Vocabulary("entity", saved["entities"]), Vocabulary("predicate", saved["predicates"])
-            graph = cls(saved["name"], entities, predicates, Timeline.from_dict(saved["timeline"]), **splits)
+            graph = cls(saved["name"], entities, predicates, timeline, train, valid, test, notes)
             if graph.fingerprint() != saved["fingerprint"]:
                 raise ValueError(f"it and {GRAPH} do not agree")
         except FileNotFoundError:
@@ -265,7 +272,8 @@ def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa
         split: read_table(table, "the frame" if len(found.tables) == 1 else f"the frame {split!r}", config, problems)
         for split, table in found.tables.items()
     }
-    return Graph(found.name, *assemble(tables, names, config, problems))
+    tables, notes = without_meaningless_end(tables)
+    return Graph(found.name, *assemble(tables, names, config, problems), notes=tuple(notes))
 
 
 def split_file(
@@ -294,6 +302,7 @@ def split_file(
     if file.is_dir():
         raise DataError(f"{file}: a folder; name the one file that is to be split")
     table = read_table(file, file.name, config, problems)
+    table = without_meaningless_end({"train": table})[0]["train"]
     parts = choose_parts(join_tables([table], {}, config, problems), [len(table)], config)
     out.mkdir(parents=True, exist_ok=True)
     if present := sorted(path.name for path in split_files(out).values()):
