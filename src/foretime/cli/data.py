@@ -90,7 +90,12 @@ def split(
 
 @data_app.command()
 def get(
-    name: Annotated[str, typer.Argument(help="icews14, icews05-15 or wikidata12k.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="icews14, icews05-15, wikidata12k; for forecasts icews14-a, icews14-b, icews05-15-forecast, yago."
+        ),
+    ],
     folder: Annotated[
         Path | None,
         typer.Option(help="Where data sets are kept; FORETIME_DATA or ./data by default.", show_default=False),
