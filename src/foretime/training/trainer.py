@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from foretime.config import Config, TrainingConfig, override
+from foretime.config import Config, TrainingConfig
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.errors import DataError, ForetimeError, Interrupted, RunError
@@ -51,6 +51,11 @@ def new_model(config: Config, graph: Graph, rules: Rules | None = None) -> Model
     return model
 
 
+def _with_evidence_of_train(config: Config) -> Config:
+    evidence = config.evidence.model_copy(update={"splits": ["train"]})
+    return config.model_copy(update={"evidence": evidence})
+
+
 def _with_all_evidence(model: Model, config: Config, graph: Graph, rules: Rules | None) -> Model:
     """Return the same model, whose evidence is that of the configured splits: it learns from that of train alone."""
     if config.evidence.splits == ["train"] or not isinstance(model, WithEvidence):
@@ -82,7 +87,7 @@ class Trainer:
             raise DataError("the training split is empty; check the files with foretime data describe")
         torch.set_num_threads(config.training.threads)
         self.run, self.config, self.graph, self.callback = run, config, graph, callback
-        self.model = new_model(override(config, {"evidence.splits": ["train"]}), graph, rules)
+        self.model = new_model(_with_evidence_of_train(config), graph, rules)
         self._ranked = _with_all_evidence(self.model, config, graph, rules)
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
