@@ -9,6 +9,7 @@ order the best candidates anew. Every key is listed here or in the options of a 
 from __future__ import annotations
 
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -51,6 +52,16 @@ def _check_column(value: object) -> object:
 Column = Annotated[str | int, BeforeValidator(_check_column)]
 
 
+def _time_text(value: object) -> object:
+    """Return a time as text: TOML and the command line read a bare 2014-11-01 as a date and 178 as an integer."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+TimeText = Annotated[str, BeforeValidator(_time_text)]
+
+
 class DataConfig(Section):
     """`[data]`: where the graph is and how to read it."""
 
@@ -72,14 +83,19 @@ class DataConfig(Section):
     time is no more precise than that, and `step` for integers."""
     regular: bool = True
     """Whether every step between the first and the last is on the timeline; false keeps those with an event only."""
-    split: Literal["auto", "random", "time"] = "auto"
-    """`auto`: as given by the files of a folder, `random` for a single file; `time`: train before valid before test."""
+    split: Literal["auto", "random", "time", "quantile"] = "auto"
+    """`auto`: as given by the files of a folder, `random` for a single file; `time`: train before valid before test,
+    no step cut; `quantile`: the same, cut at quantiles of the times as the Temporal Graph Benchmark does it."""
     valid_share: float = Field(default=0.1, ge=0.0, lt=1.0)
     """The share of facts that a made split puts into valid."""
     test_share: float = Field(default=0.1, ge=0.0, lt=1.0)
     """The share of facts that a made split puts into test."""
     split_seed: int = Field(default=0, ge=0)
     """The seed of a random split."""
+    valid_from: TimeText | None = None
+    """The time at which valid begins: all facts are pooled, and train is what comes before it."""
+    test_from: TimeText | None = None
+    """The time at which test begins; not given, with `valid_from`: there is no test."""
 
 
 class ModelConfig(Section):

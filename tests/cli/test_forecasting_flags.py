@@ -73,3 +73,30 @@ def test_the_help_names_every_model_and_the_new_flags(foretime):
     printed = foretime("train", "--help").out
     for word in ("rules", "--past-only", "--evidence", "--no-evidence", "--reranker"):
         assert word in printed
+
+
+def test_a_run_is_evaluated_under_both_protocols_and_its_rankings_are_written(foretime, events: Path, tmp_path: Path):
+    run, rankings = tmp_path / "run", tmp_path / "rankings.txt"
+    splits = ("--set", 'evidence.splits=["train", "valid", "test"]')
+    trained = foretime("train", events, "--out", run, "--past-only", *splits, *SMALL)
+    assert trained.code == 0, trained.err
+    assert "single-step: a question sees every event before its time" in trained.out
+    far = foretime("evaluate", run, "--protocol", "multi-step", "--rankings", rankings, "--json")
+    assert far.code == 0, far.err
+    found = json.loads(far.out)
+    assert found["protocol"] == "multi-step"
+    assert sum(one["questions"] for one in found["horizons"].values()) == found["all"]["questions"]
+    assert len(rankings.read_text(encoding="utf-8").splitlines()) == 2 * found["all"]["questions"]
+    refused = foretime("evaluate", run, "--protocol", "completion")
+    assert refused.code == 2
+    assert "without --past-only" in refused.err
+
+
+def test_a_file_is_cut_at_given_times(foretime, events: Path, tmp_path: Path):
+    made = foretime(
+        "data", "split", events, tmp_path / "out", "--valid-from", "2021-01-20", "--test-from", "2021-02-01"
+    )
+    assert made.code == 0, made.err
+    wrong = foretime("data", "split", events, tmp_path / "other", "--valid-from", "2031-01-20")
+    assert wrong.code == 2
+    assert "no fact is left for valid" in wrong.err

@@ -11,6 +11,7 @@ import pytest
 from foretime.data import catalog as catalog_module
 from foretime.data import http as http_module
 from foretime.data.catalog import CATALOG, PublicData, RemoteFile, download
+from foretime.data.dated_cuts import DateCut
 from foretime.errors import DataError, DownloadError
 
 TEXT = "".join(f"Avaria\tMake a visit\tState {i}\t2024-01-01\n" for i in range(4000)).encode()
@@ -224,3 +225,33 @@ def test_the_folder_of_data_sets_follows_the_environment(monkeypatch):
     assert str(catalog_module.data_folder()) == "/some/where"
     monkeypatch.delenv("FORETIME_DATA")
     assert str(catalog_module.data_folder()) == "data"
+
+
+def test_a_forecasting_split_is_cut_out_of_the_dataset_that_it_is_made_of(server, tmp_path):
+    rows = [f"a\tp\tb{day}\t2014-0{day}-01\n" for day in range(1, 7)]
+    shuffled = {"train": rows[3:], "valid": rows[:1], "test": rows[1:3]}
+    wanted = {"train": "".join(rows[3:4] + rows[:1] + rows[1:3]), "valid": rows[4], "test": rows[5]}
+    server.files |= {f"/whole/{split}.txt": "".join(part).encode() for split, part in shuffled.items()}
+
+    def files(content):
+        sums = {split: hashlib.sha256(text.encode()).hexdigest() for split, text in content.items()}
+        return tuple(RemoteFile(f"{split}.txt", "https://unused.invalid", digest) for split, digest in sums.items())
+
+    data = {
+        "whole": PublicData("", "https://example.org", files({k: "".join(v) for k, v in shuffled.items()})),
+        "cut": PublicData("", "https://example.org", files(wanted), DateCut("whole", "2014-05-01", "2014-06-01")),
+    }
+    for _ in range(2):
+        folder = download("cut", tmp_path, source=server.address, catalog=data)
+    assert {split: (folder / f"{split}.txt").read_text() for split in wanted} == wanted
+    assert len(server.requests) == 3
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", [name for name, data in CATALOG.items() if data.cut])
+def test_the_published_cuts_have_their_checksums(real_data, tmp_path, name):
+    cut = CATALOG[name].cut
+    catalog_module.cut_by_date(real_data / cut.dataset, tmp_path, cut)
+    assert all(
+        hashlib.sha256((tmp_path / file.name).read_bytes()).hexdigest() == file.sha256 for file in CATALOG[name].files
+    )

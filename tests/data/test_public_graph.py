@@ -61,13 +61,13 @@ def test_a_frame_of_intervals_has_both_ends_and_none_where_they_are_not_known(wr
 def test_a_graph_is_split_anew_as_a_file_would_be(write: Write) -> None:
     text = "".join(f"a{i % 3}\tp{i % 2}\tb{i}\t{i // 5}\n" for i in range(50))
     whole = read_graph(write("a.tsv", text), WHOLE)
-    for by, seed in (("random", 3), ("time", 0)):
+    for by, seed in (("random", 3), ("time", 0), ("quantile", 0)):
         again = whole.split(0.2, 0.1, by=by, seed=seed)
         assert (
             again.fingerprint() == load(write("a.tsv", text), split=by, valid_share=0.2, split_seed=seed).fingerprint()
         )
         assert sorted(rows_of(again.split(0, 0))) == sorted(rows_of(whole))
-    with pytest.raises(ConfigError, match="a split by 'luck' cannot be made; use random or time"):
+    with pytest.raises(ConfigError, match="a split by 'luck' cannot be made; use random, time or quantile"):
         whole.split(by="luck")  # type: ignore[arg-type]
 
 

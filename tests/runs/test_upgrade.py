@@ -13,6 +13,7 @@ from foretime.runs.finish import calibrations_in
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import resume
 from foretime.runs.loading import load_scorer
+from foretime.runs.protocols import ask
 from foretime.runs.upgrade import upgrade
 
 OLD_RUN = Path(__file__).with_name("old_run")
@@ -89,7 +90,9 @@ def test_an_old_run_gives_the_same_ranks_after_its_upgrade(old_run: RunFolder):
     config, graph, report = old_run.config(), old_run.graph(), old_run.report()
     assert (config.training.boundary_relations, report["ensemble_size"], report["reranker"]) == ("separate", 1, "fold")
     scorer = load_scorer(old_run, config, graph)
-    now = evaluate_split(scorer, graph, "test", "exact", calibrations_in(report)).to_dict()
+    now = evaluate_split(
+        ask(scorer, graph, config.evidence, "test"), graph, "test", "exact", calibrations_in(report)
+    ).to_dict()
     for group, was in ((now, report["test"]), (now["base_model"], report["test"]["base_model"])):
         assert group["all"]["mrr"] == was["all"]["mrr"]
         assert list(group["mrr_interval"]) == was["mrr_interval"]

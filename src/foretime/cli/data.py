@@ -65,7 +65,13 @@ def check(
 def split(
     file: Annotated[Path, typer.Argument(help="A file of events.", show_default=False)],
     out: Annotated[Path, typer.Argument(help="The folder to write.", show_default=False)],
-    by: Annotated[Literal["random", "time"], typer.Option(help="Draw facts by the seed, or cut by time.")] = "random",
+    by: Annotated[
+        Literal["random", "time", "quantile"] | None,
+        typer.Option(
+            help="Draw facts by the seed, cut by time, or cut at quantiles of the times, as TGB does.",
+            show_default="random",
+        ),
+    ] = None,
     valid: Annotated[float, typer.Option(help="The share of facts for valid.")] = 0.1,
     test: Annotated[float, typer.Option(help="The share of facts for test.")] = 0.1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same split.")] = 0,
@@ -74,7 +80,8 @@ def split(
 ) -> None:
     """Split a file into train, valid and test, every row as it was written.
 
-    A split by time keeps all facts of one time step together, as far as there are enough steps.
+    A split by time keeps all facts of one time step together, as far as there are enough steps. With --valid-from and
+    --test-from it is cut at these times.
     """
     written = ft.split_file(file, out, by=by, valid_share=valid, test_share=test, seed=seed, **reading)
     for path, count in written.items():
@@ -83,7 +90,12 @@ def split(
 
 @data_app.command()
 def get(
-    name: Annotated[str, typer.Argument(help="icews14, icews05-15 or wikidata12k.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="icews14, icews05-15, wikidata12k; for forecasts icews14-a, icews14-b, icews05-15-forecast, yago."
+        ),
+    ],
     folder: Annotated[
         Path | None,
         typer.Option(help="Where data sets are kept; FORETIME_DATA or ./data by default.", show_default=False),

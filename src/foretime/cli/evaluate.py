@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.progress import Progress
@@ -17,8 +17,27 @@ def evaluate(  # noqa: PLR0913, each is a flag
     run: RunPath,
     split: Annotated[SplitName, typer.Option(help="Which facts to rank.")] = "test",
     filter_name: Filter = None,
+    protocol: Annotated[
+        Literal["completion", "single-step", "multi-step"] | None,
+        typer.Option(
+            help="What a forecast may see: every event before its time (single-step), or those of earlier splits "
+            "(multi-step); default: that of the run.",
+            show_default=False,
+        ),
+    ] = None,
     predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
     plot: Annotated[Path | None, typer.Option(help="Where a reliability plot goes (.svg, .png).")] = None,
+    rankings: Annotated[
+        Path | None, typer.Option(help="Write every ranking to this text file, for other evaluators.")
+    ] = None,
+    rankings_top: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With --rankings: so many candidates each, 0 for all; default: down to the true answer and its ties.",
+            show_default=False,
+        ),
+    ] = None,
     explanations: Annotated[
         bool, typer.Option("--explanations", help="Measure the explanations of answers instead.")
     ] = False,
@@ -39,16 +58,20 @@ def evaluate(  # noqa: PLR0913, each is a flag
         return
     if plot is not None:
         ft.Evaluation.check_plot_file(plot)  # ranking takes its time: not after it
-    found = ft.open_run(run).evaluate(split, filter=filter_name)
+    opened = ft.open_run(run)
+    found = opened.evaluate(split, filter=filter_name, protocol=protocol)
     if plot is not None:
         found.plot_reliability(plot)
         note(f"reliability plot written to {plot}")
+    if rankings is not None:
+        opened.write_rankings(rankings, split, filter=filter_name, protocol=protocol, candidates=rankings_top)
+        note(f"rankings written to {rankings}, the facts beside them to {rankings}.facts.tsv")
     if as_json:
         print_json(found.to_dict())
         return
     show(ft.metrics_table({split: found}))
     print_protocol(found)
-    for table in (found.table(), found.by_predicate.head(predicates), found.by_distance):
+    for table in (found.table(), found.by_predicate.head(predicates), found.by_distance, found.by_horizon):
         if len(table):
             show(table)
     print_slots(found)
@@ -79,6 +102,8 @@ def measure_explanations(run: Path, asked: dict[str, Any], save: bool, as_json: 
 def print_protocol(evaluation: ft.Evaluation) -> None:
     """Say how the figures of an evaluation were made."""
     say(f"ranked among all entities, both directions, other known answers filtered out ({evaluation.filter})")
+    if evaluation.is_forecast:
+        say(f"{evaluation.protocol}: {evaluation.protocol_meaning}")
     ece = "; ECE: the expected calibration error of objects" if evaluation.calibration_error else ""
     say(f"95 %: the interval of the MRR{ece}")
 

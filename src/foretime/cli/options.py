@@ -126,6 +126,13 @@ READING = FlagGroup(
                 metavar="auto|as-is", help="auto replaces ids by the names in entity2id.txt and relation2id.txt."
             ),
         ],
+        "valid_from": Annotated[
+            str | None,
+            typer.Option(metavar="TIME", help="Split anew by time: train before this time, valid from it on."),
+        ],
+        "test_from": Annotated[
+            str | None, typer.Option(metavar="TIME", help="With --valid-from: test from this time on.")
+        ],
     },
     _reading,
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from foretime.config import DataConfig
+from foretime.data.borders import check_way, split_at
 from foretime.data.columns import EVENT, HOW, INTERVAL, NAMES
 from foretime.data.facts import Facts, Ids
 from foretime.data.formats.table import ABSENT, Coded, RawTable
@@ -66,10 +66,13 @@ def divide(
 
 def choose_parts(rows: JoinedRows, lengths: list[int], config: DataConfig) -> SplitRows:
     """Return the rows of each split: those of each table, or a split that is made as the configuration says."""
+    times = np.where(rows.start == NO_TICK, rows.end, rows.start)
+    if check_way(config.split, config.valid_from, config.test_from):
+        every = Timeline(rows.unit, (int(times.min()),), int(times.max()))
+        return split_at(times, every, config.valid_from, config.test_from)
     if config.split == "auto" and len(lengths) == len(SPLITS):
         return SplitRows(*np.split(np.arange(sum(lengths)), np.cumsum(lengths)[:-1]))
-    times = np.where(rows.start == NO_TICK, rows.end, rows.start)
-    by: Literal["random", "time"] = "time" if config.split == "time" else "random"
+    by = "random" if config.split == "auto" else config.split
     return split_rows(times, by, config.valid_share, config.test_share, config.split_seed)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,11 +17,13 @@ import safetensors.numpy
 
 from foretime.config import DataConfig, check_section
 from foretime.data.assembling import assemble, choose_parts, divide, join_tables
+from foretime.data.borders import check_way, split_at
 from foretime.data.facts import UNKNOWN, Facts, concatenate
 from foretime.data.formats import format_of, read_table
+from foretime.data.guesses import without_meaningless_end
 from foretime.data.problems import Problems
 from foretime.data.sources import ID_FILES, find_source, read_id_names, split_files
-from foretime.data.splitting import SPLITS, split_rows
+from foretime.data.splitting import SPLITS, SplitBy, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import ConfigError, DataError, RunError, suggestion
@@ -51,6 +53,8 @@ class Graph:
     train: Facts
     valid: Facts
     test: Facts
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was guessed when it was read."""
 
     def __repr__(self) -> str:
         return f"Graph {self.name}: " + "; ".join(text for _, text in self._outline())
@@ -122,20 +126,31 @@ class Graph:
         self,
         valid_share: float = 0.1,
         test_share: float = 0.1,
-        by: Literal["random", "time"] = "random",
+        by: SplitBy | None = None,
         seed: int = 0,
+        *,
+        valid_from: str | None = None,
+        test_from: str | None = None,
     ) -> Graph:
         """Return a graph with the same facts in other splits.
 
-        `random` draws valid and test by the seed; `time` puts the latest facts into test and those before them into
-        valid, all facts of one step into one split. The timeline stays as it is. Raises `ConfigError` if nothing would
-        be left to train on.
+        `random`, the default, draws valid and test by the seed; `time` puts the latest facts into test and those before
+        them into valid, all facts of one step into one split; `quantile` does it as the Temporal Graph Benchmark does.
+        With `valid_from` and `test_from` train is what comes before the first, and test what comes from the second on.
+        The timeline stays as it is. Raises `ConfigError` if nothing would be left to train on, or a split at given
+        times would be empty.
 
             forecasting = graph.split(by="time", test_share=0.2)
+            forecasting = graph.split(valid_from="2014-11-01", test_from="2014-12-01")
         """
         facts = self.facts()
-        parts = split_rows(facts.known_ends()[0], by, valid_share, test_share, seed)
-        return Graph(self.name, *divide(facts, parts, self.entities.names, self.predicates.names, self.timeline))
+        steps = facts.known_ends()[0]
+        if check_way(by, valid_from, test_from):
+            parts = split_at(np.asarray(self.timeline.starts)[steps], self.timeline, valid_from, test_from)
+        else:
+            parts = split_rows(steps, by or "random", valid_share, test_share, seed)
+        made = divide(facts, parts, self.entities.names, self.predicates.names, self.timeline)
+        return Graph(self.name, *made, notes=self.notes)
 
     def describe(self) -> Summary:
         """Return the numbers of the graph, and what about it deserves a second look."""
@@ -156,7 +171,7 @@ class Graph:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / FACTS, safetensors.numpy.save(self._tensors()))
-        header = {"format": FORMAT, "name": self.name, "fingerprint": self.fingerprint()}
+        header = {"format": FORMAT, "name": self.name, "fingerprint": self.fingerprint(), "notes": self.notes}
         write_bytes(folder / GRAPH, json.dumps(header | self._names(), ensure_ascii=False, indent=0).encode())
 
     @classmethod
@@ -171,9 +186,12 @@ class Graph:
                 )
             place = Path(folder) / FACTS
             tensors = safetensors.numpy.load_file(place)
-            splits = {split: Facts(*(tensors[f"{split}.{c}"].astype(np.int64) for c in _COLUMNS)) for split in SPLITS}
+            train, valid, test = (
+                Facts(*(tensors[f"{split}.{c}"].astype(np.int64) for c in _COLUMNS)) for split in SPLITS
+            )
+            timeline, notes = Timeline.from_dict(saved["timeline"]), tuple(saved.get("notes", ()))
             entities, predicates = Vocabulary("entity", saved["entities"]), Vocabulary("predicate", saved["predicates"])
-            graph = cls(saved["name"], entities, predicates, Timeline.from_dict(saved["timeline"]), **splits)
+            graph = cls(saved["name"], entities, predicates, timeline, train, valid, test, notes)
             if graph.fingerprint() != saved["fingerprint"]:
                 raise ValueError(f"it and {GRAPH} do not agree")
         except FileNotFoundError:
@@ -206,10 +224,12 @@ def load(  # noqa: PLR0913, each is a key of [data]
     names: Literal["auto", "as-is"] = "auto",
     granularity: str = "auto",
     regular: bool = True,
-    split: Literal["auto", "random", "time"] = "auto",
+    split: Literal["auto", "random", "time", "quantile"] = "auto",
     valid_share: float = 0.1,
     test_share: float = 0.1,
     split_seed: int = 0,
+    valid_from: str | None = None,
+    test_from: str | None = None,
 ) -> Graph:
     """Return the graph in a file, a folder, a frame, or a mapping from `train`, `valid` and `test` to these.
 
@@ -223,9 +243,11 @@ def load(  # noqa: PLR0913, each is a key of [data]
         names: `auto` replaces ids by the names in `entity2id.txt` and `relation2id.txt` beside the data.
         granularity: one step of the timeline: `second` to `year`, `step` for integers, or `bins:N`.
         regular: whether steps without any event are on the timeline too.
-        split: `auto` keeps the splits of a folder and splits a single table at random; `random` and `time` split anew.
+        split: `auto` keeps the splits of a folder and splits a single table at random; `random`, `time` and `quantile`
+            split anew.
         valid_share, test_share: the shares of facts that a new split puts into valid and test.
         split_seed: the seed of a random split.
+        valid_from, test_from: the times at which valid and test begin; all facts are pooled and cut there.
 
     Raises `DataError` with every bad row, its file, its line and what to do, and `ConfigError` for a wrong setting.
 
@@ -250,14 +272,15 @@ def read_graph(source: Any, config: DataConfig = DataConfig()) -> Graph:  # noqa
         split: read_table(table, "the frame" if len(found.tables) == 1 else f"the frame {split!r}", config, problems)
         for split, table in found.tables.items()
     }
-    return Graph(found.name, *assemble(tables, names, config, problems))
+    tables, notes = without_meaningless_end(tables)
+    return Graph(found.name, *assemble(tables, names, config, problems), notes=tuple(notes))
 
 
 def split_file(
     file: Path | str,
     out: Path | str,
     *,
-    by: Literal["random", "time"] = "random",
+    by: SplitBy | None = None,
     valid_share: float = 0.1,
     test_share: float = 0.1,
     seed: int = 0,
@@ -265,19 +288,21 @@ def split_file(
 ) -> dict[Path, int]:
     """Write train, valid and test files into a folder, every row as it was written, and return their rows by file.
 
-    `reading` are keywords of `load`, such as `delimiter`. The files are of the format of the input: a text file gives
+    `reading` are keywords of `load`, such as `delimiter`, `valid_from` and `test_from`; without these two and without
+    `by` the split is random. The files are of the format of the input: a text file gives
     text files with the same delimiter, header and columns (`.tsv`, or `.csv` where quotes group fields). All rows are
     checked first. Files of names that lie beside the file come along. Raises `DataError` for bad rows, and for a
     folder that holds a split already.
 
         foretime.split_file("events.tsv", "events", by="time", test_share=0.2)
     """
-    shares = {"split": by, "valid_share": valid_share, "test_share": test_share, "split_seed": seed}
+    shares = {"split": by or "auto", "valid_share": valid_share, "test_share": test_share, "split_seed": seed}
     config = check_section(DataConfig, reading | shares, "", "data.")
     file, out, problems = Path(file), Path(out), Problems()
     if file.is_dir():
         raise DataError(f"{file}: a folder; name the one file that is to be split")
     table = read_table(file, file.name, config, problems)
+    table = without_meaningless_end({"train": table})[0]["train"]
     parts = choose_parts(join_tables([table], {}, config, problems), [len(table)], config)
     out.mkdir(parents=True, exist_ok=True)
     if present := sorted(path.name for path in split_files(out).values()):

@@ -108,14 +108,18 @@ def read_id_names(folder: Path | None, problems: Problems) -> dict[str, IdNames]
 def _read_names(path: Path, problems: Problems) -> dict[str, str]:
     names: dict[str, str] = {}
     problems.begin(str(path))
+    width = 0
     for record in records(path, "\t"):
         fields = record.fields
         place = Place(str(path), record.line)
         if record.line == 1 and len(fields) == 1 and fields[0].isdecimal():
             continue  # some files begin with the number of names
-        if len(fields) != 2 or not all(fields):
+        width = width or max(len(fields), 2)  # some files have further columns, which are not needed
+        if len(fields) != width or not all(fields[:2]):
+            more = "" if width == 2 else f", and {width - 2} more as in the first row"
             problems.add(
-                place, f"expected a name, a tab and an id, found {len(fields)} fields; fix it, or use --names as-is"
+                place,
+                f"expected a name, a tab and an id{more}, found {len(fields)} fields; fix it, or use --names as-is",
             )
         elif names.setdefault(fields[1], fields[0]) != fields[0]:
             problems.add(place, f"the id {fields[1]!r} has two names; leave one, or use --names as-is")

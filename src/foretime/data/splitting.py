@@ -10,6 +10,7 @@ from foretime.data.facts import Ids
 from foretime.errors import ConfigError
 
 SPLITS = ("train", "valid", "test")
+SplitBy = Literal["random", "time", "quantile"]
 
 
 class SplitRows(NamedTuple):
@@ -20,10 +21,10 @@ class SplitRows(NamedTuple):
     test: Ids
 
 
-def split_rows(
-    times: Ids, by: Literal["random", "time"], valid_share: float, test_share: float, seed: int = 0
-) -> SplitRows:
+def split_rows(times: Ids, by: SplitBy, valid_share: float, test_share: float, seed: int = 0) -> SplitRows:
     """Return a split of rows that is drawn by the seed or, by `time`, has train before valid and valid before test.
+
+    By `quantile`, train, valid and test are cut as the Temporal Graph Benchmark does it (see `quantile_rows`).
 
     By time, all rows of one time go to one split: each cut is moved to the nearest border between two times, the
     earlier one of two that are equally near. Only if there are fewer times than splits is a time cut, in the order of
@@ -34,8 +35,10 @@ def split_rows(
     if by == "random":
         order = np.random.default_rng(seed).permutation(count)
         return SplitRows(*(np.sort(part) for part in (order[valid + test :], order[:valid], order[valid:][:test])))
+    if by == "quantile":
+        return quantile_rows(times, valid_share, test_share)
     if by != "time":
-        raise ConfigError(f"a split by {by!r} cannot be made; use random or time")
+        raise ConfigError(f"a split by {by!r} cannot be made; use random, time or quantile")
     order = np.argsort(times, kind="stable")
     wanted = sorted({count - valid - test, count - test} - {count})
     borders = np.flatnonzero(np.diff(times[order])) + 1
@@ -43,6 +46,21 @@ def split_rows(
     ends = dict(zip(wanted, cuts, strict=True))
     first, second = (ends.get(want, count) for want in (count - valid - test, count - test))
     return SplitRows(*(np.sort(part) for part in (order[:first], order[first:second], order[second:])))
+
+
+def quantile_rows(times: Ids, valid_share: float, test_share: float) -> SplitRows:
+    """Return the rows up to one quantile of the times, up to a second one, and after it.
+
+    The quantiles are those of the Temporal Graph Benchmark, which counts each fact twice, with its inverse: train ends
+    with the quantile 1 - valid_share - test_share, and valid with the quantile 1 - test_share.
+    """
+    shares = [1 - valid_share - test_share, 1 - test_share]
+    valid_after, test_after = np.quantile(np.repeat(times, 2), shares)
+    return SplitRows(
+        np.flatnonzero(times <= valid_after),
+        np.flatnonzero((times > valid_after) & (times <= test_after)),
+        np.flatnonzero(times > test_after),
+    )
 
 
 def _nearest(borders: Ids, wanted: list[int]) -> list[int]:

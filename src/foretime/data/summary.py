@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,8 @@ class Summary:
     """Names that begin or end with white space; they are kept as they are."""
     frequent_predicates: dict[str, int]
     """The most frequent predicates, with their facts in all splits."""
+    guesses: list[str] = field(default_factory=list)
+    """What was guessed when the graph was read."""
 
     @property
     def looks_like_years(self) -> bool:
@@ -110,7 +112,7 @@ class Summary:
             rows.append(("intervals", f"{self.intervals:,} ({ends}, {self.reversed_intervals:,} reversed)"))
         if any(self.self_loops.values()):
             rows.append(("subject = object", _by_split(self.self_loops)))
-        return rows
+        return rows + [("guessed", guess) for guess in self.guesses]
 
     def __str__(self) -> str:
         lines = [f"{label:<18}{text}" for label, text in self.rows()]
@@ -163,6 +165,7 @@ def summarise(graph: Graph) -> Summary:
         frequent_predicates={
             graph.predicates.name(i): int(uses[i]) for i in np.argsort(-uses, kind="stable")[:FREQUENT]
         },
+        guesses=list(graph.notes),
     )
 
 

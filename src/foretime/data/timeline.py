@@ -96,7 +96,7 @@ class Timeline:
 
         With `beyond`, a time after the last one has the step that it would have if the timeline went on.
         """
-        tick = self._tick(text.split(BETWEEN)[0] if self.binned else text)
+        tick = self.tick(text.split(BETWEEN)[0] if self.binned else text)
         if tick > self.last:
             return self._step_beyond(text, tick, beyond)
         if tick < self.starts[0]:
@@ -121,7 +121,8 @@ class Timeline:
             )
         return tick - self.starts[0]
 
-    def _tick(self, text: str) -> int:
+    def tick(self, text: str) -> int:
+        """Return the tick of a time that a user names, on the timeline or not; raise `QuestionError` if it is none."""
         moment = parse_time(text.strip())
         if moment is None or moment.precision == "unknown":
             raise QuestionError(f"{text!r} is not a time; write it as in {self.label(0)} ({self.span})")

@@ -1,19 +1,24 @@
-"""Groups of questions: by direction, by what train has seen of their entities, by distance in time, by predicate."""
+"""Groups of questions: by direction, by entities seen in train, by distance in time, by horizon, by predicate."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.data.facts import Facts, Ids
+from foretime.data.facts import Events, Facts, Ids
 from foretime.data.graph import Graph
 
 Rows = NDArray[np.bool_]
 KINDS = ("same step", "within 1 step", "within 7 steps", "within 30 steps", "farther", "never")
-"""How far in time the nearest training event of subject and answer is, whatever its predicate and direction."""
+"""How far in time the nearest training event of subject and answer is, whatever its predicate and direction.
+
+In forecasts it is the last event that the question may see."""
+HORIZONS = ("1 step", "2–3 steps", "4–7 steps", "8–14 steps", "15–30 steps", "31–90 steps", "more than 90 steps")
+"""How far after the last evidence a question is."""
 COUNT_KINDS = ("no event", "1 event", "up to 4 events", "up to 15 events", "up to 60 events", "more events")
 """How many training events a subject and an object have, where the time is asked for."""
 _EDGES = np.array([0, 1, 7, 30])
+_HORIZON_EDGES = np.array([1, 3, 7, 14, 30, 90])
 _COUNTS = np.array([0, 1, 4, 15, 60])
 _FAR = np.iinfo(np.int64).max
 
@@ -32,10 +37,16 @@ def by_entities(questions: Facts, graph: Graph) -> dict[str, Rows]:
     return {"seen": seen, "unseen": ~seen}
 
 
-def by_kind(questions: Facts, graph: Graph) -> dict[str, Rows]:
-    """Return which questions are of each of `KINDS`."""
-    kind = kinds_of(questions, graph)
+def by_kind(questions: Facts, history: PairHistory) -> dict[str, Rows]:
+    """Return which questions are of each of `KINDS`, by the history that they may see."""
+    kind = history.kinds_by_distance(questions)
     return {name: kind == place for place, name in enumerate(KINDS)}
+
+
+def by_horizon(questions: Facts, last_step: int) -> dict[str, Rows]:
+    """Return which questions are of each of `HORIZONS`: by how many steps they are after the last one with evidence."""
+    place = np.searchsorted(_HORIZON_EDGES, questions.known_ends()[0] - last_step)
+    return {name: place == at for at, name in enumerate(HORIZONS)}
 
 
 def by_predicate(questions: Facts, graph: Graph) -> dict[str, Ids]:
@@ -49,14 +60,14 @@ def by_predicate(questions: Facts, graph: Graph) -> dict[str, Ids]:
 
 
 class PairHistory:
-    """The training events of every two entities, whatever their predicate and direction.
+    """The training events of every two entities, or other events, whatever their predicate and direction.
 
-    With `past_only` nothing counts as near that is not before the time asked about.
+    With `past_only` nothing counts as near that is not before the time asked about. `events` have inverses too.
     """
 
-    def __init__(self, graph: Graph, past_only: bool = False) -> None:
+    def __init__(self, graph: Graph, past_only: bool = False, events: Events | None = None) -> None:
         self.past_only = past_only
-        events = graph.train.with_inverses(len(graph.predicates)).events()
+        events = graph.train.with_inverses(len(graph.predicates)).events() if events is None else events
         self._entities, self._steps = len(graph.entities), len(graph.timeline)
         pair = events.subject * self._entities + events.object
         self._keys = np.sort(pair * 4 * self._steps + events.time + self._steps)
@@ -89,5 +100,5 @@ class PairHistory:
 
 
 def kinds_of(questions: Facts, graph: Graph) -> Ids:
-    """Return the kind of each question as its place in `KINDS`, by its answer."""
+    """Return the kind of each question as its place in `KINDS`, by its answer and the events of train."""
     return PairHistory(graph).kinds_by_distance(questions)

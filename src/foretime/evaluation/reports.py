@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ import numpy as np
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex, FilterName, facts_of_questions, questions_of
-from foretime.evaluation.groups import by_direction, by_entities, by_kind, by_predicate
+from foretime.evaluation.groups import PairHistory, by_direction, by_entities, by_horizon, by_kind, by_predicate
 from foretime.evaluation.metrics import Metrics, table_of
+from foretime.evaluation.protocols import FORECASTS, PROTOCOLS, EvaluationProtocol
 from foretime.evaluation.ranks import Ranks, ScoreFunction, rank
 from foretime.evaluation.reliability_plot import check_plot_file, plot_reliability
 from foretime.evaluation.resampling import bootstrap, sum_by_fact
@@ -51,8 +52,12 @@ class Evaluation(Tabular):
     subjects: Metrics = _NONE
     seen: Metrics = _NONE
     unseen: Metrics = _NONE
+    protocol: str = ""
+    """What the questions could see: `completion`, `single-step` or `multi-step`; empty where a report does not say."""
     kinds: Mapping[str, Metrics] = field(default_factory=dict)
-    """By how far in time the nearest training event of subject and answer is."""
+    """By how far in time the nearest training event of subject and answer is; in forecasts, the last event seen."""
+    horizons: Mapping[str, Metrics] = field(default_factory=dict)
+    """By how many steps after the last evidence the question is, under `multi-step`."""
     predicates: Mapping[str, Metrics] = field(default_factory=dict)
     """The most frequent first."""
     calibration_error: Mapping[str, float] = field(default_factory=dict)
@@ -63,13 +68,25 @@ class Evaluation(Tabular):
     """The same without the re-ranker, where there is one."""
 
     @classmethod
-    def of(cls, ranks: Ranks, questions: Facts, graph: Graph, split: str, filter_name: FilterName) -> Evaluation:
-        """Return the evaluation of ranks; `questions` are those that `questions_of` makes of the split."""
+    def of(
+        cls,
+        ranks: Ranks,
+        questions: Facts,
+        graph: Graph,
+        split: str,
+        filter_name: FilterName,
+        protocol: EvaluationProtocol | None = None,
+    ) -> Evaluation:
+        """Return the evaluation of ranks; `questions` are those that `questions_of` makes of the split.
+
+        Without a protocol it is one of completion.
+        """
+        asked = protocol or EvaluationProtocol("completion", PairHistory(graph))
         values, fact = ranks.realistic, facts_of_questions(graph.facts(split), filter_name)
         low, high = bootstrap(*sum_by_fact(values, fact, ["mrr"]))[0].tolist() if len(fact) else (0.0, 0.0)
 
-        def metrics(groups: Callable[[Facts, Graph], Mapping[str, Any]]) -> dict[str, Any]:
-            return {name: Metrics.of(values[rows]) for name, rows in groups(questions, graph).items()}
+        def metrics(groups: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: Metrics.of(values[rows]) for name, rows in groups.items()}
 
         return cls(
             split=split,
@@ -78,22 +95,24 @@ class Evaluation(Tabular):
             mrr_interval=(low, high),
             optimistic_mrr=Metrics.of(ranks.optimistic).mrr,
             pessimistic_mrr=Metrics.of(ranks.pessimistic).mrr,
-            kinds=metrics(by_kind),
-            predicates=metrics(by_predicate),
-            **metrics(by_direction),
-            **metrics(by_entities),
+            protocol=asked.name,
+            kinds=metrics(by_kind(questions, asked.history)),
+            horizons={} if asked.last_step is None else metrics(by_horizon(questions, asked.last_step)),
+            predicates=metrics(by_predicate(questions, graph)),
+            **metrics(by_direction(questions, graph)),
+            **metrics(by_entities(questions, graph)),
         )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Evaluation:
         """Return the evaluation of a split in `report.json`; a group that is missing there has no questions."""
         found: dict[str, Any] = {name: Metrics.from_dict(values[name]) for name in GROUPS if name in values}
-        for name in ("kinds", "predicates"):
+        for name in ("kinds", "horizons", "predicates"):
             found[name] = {key: Metrics.from_dict(one) for key, one in values.get(name, {}).items()}
         for name in ("optimistic_mrr", "pessimistic_mrr"):
             found[name] = values.get(name, found["all"].mrr)
         low, high = values["mrr_interval"]
-        shared = {"split": values["split"], "filter": values["filter"]}
+        shared = {"split": values["split"], "filter": values["filter"], "protocol": values.get("protocol", "")}
         base = cls.from_dict(shared | values["base_model"]) if values.get("base_model") else None
         errors = dict(values.get("calibration_error", {}))
         slots = {name: SlotEvaluation.from_dict(one) for name, one in values.get("slots", {}).items()}
@@ -102,16 +121,26 @@ class Evaluation(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluation as plain values for JSON, as a split has it in `report.json`."""
-        found: dict[str, Any] = {"split": self.split, "filter": self.filter}
+        found: dict[str, Any] = {"split": self.split, "filter": self.filter, "protocol": self.protocol}
         found |= {name: getattr(self, name).to_dict() for name in GROUPS}
         found |= {name: getattr(self, name) for name in ("mrr_interval", "optimistic_mrr", "pessimistic_mrr")}
-        for name in ("kinds", "predicates"):
+        for name in ("kinds", "horizons", "predicates"):
             found[name] = {key: metrics.to_dict() for key, metrics in getattr(self, name).items()}
         if self.calibration_error:
             found["calibration_error"] = dict(self.calibration_error)
         if self.slots:
             found["slots"] = {name: one.to_dict() for name, one in self.slots.items()}
         return found | ({"base_model": self.base_model.to_dict()} if self.base_model else {})
+
+    @property
+    def is_forecast(self) -> bool:
+        """Whether the questions could see nothing but the past."""
+        return self.protocol in FORECASTS
+
+    @property
+    def protocol_meaning(self) -> str:
+        """What the protocol lets a question see, in a sentence."""
+        return PROTOCOLS.get(self.protocol, "")
 
     def table(self) -> Table:
         """Return one row for each group of questions that is not empty: all, by direction, by entities."""
@@ -124,8 +153,16 @@ class Evaluation(Tabular):
 
     @property
     def by_distance(self) -> Table:
-        """One row for each distance in time of the nearest training event of subject and answer."""
-        return self._table("nearest event in train", self.kinds)
+        """One row for each distance in time of the nearest training event of subject and answer.
+
+        In forecasts it is the last event that the question could see.
+        """
+        return self._table("last event seen" if self.is_forecast else "nearest event in train", self.kinds)
+
+    @property
+    def by_horizon(self) -> Table:
+        """One row for each distance in time from the last evidence; empty unless the protocol is `multi-step`."""
+        return self._table("after the last evidence", self.horizons)
 
     @property
     def by_slot(self) -> Table:
@@ -167,12 +204,17 @@ class Evaluation(Tabular):
 
 
 def evaluate(
-    scorer: ScoreFunction, graph: Graph, split: str = "test", filter_name: FilterName = "exact", batch_size: int = 256
+    scorer: ScoreFunction,
+    graph: Graph,
+    split: str = "test",
+    filter_name: FilterName = "exact",
+    batch_size: int = 256,
+    protocol: EvaluationProtocol | None = None,
 ) -> Evaluation:
     """Return the evaluation of a scorer on a split of the graph, by the one protocol that every figure here follows."""
     questions = questions_of(graph.facts(split), len(graph.predicates), filter_name)
     ranks = rank(scorer, questions, AnswerIndex.of(graph, filter_name), batch_size)
-    return Evaluation.of(ranks, questions, graph, split, filter_name)
+    return Evaluation.of(ranks, questions, graph, split, filter_name, protocol)
 
 
 def evaluations_in(report: Mapping[str, Any]) -> dict[str, Evaluation]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foretime.data.facts import Facts
+from foretime.data.facts import Events, Facts
 from foretime.evidence.buckets import count_bucket
 
 Ints = NDArray[np.int32]
@@ -122,6 +122,15 @@ class SortedEvents:
 def event_lists(facts: Facts, entities: int, predicates: int, steps: int, fading: bool = False) -> EventLists:
     """Return the events of the facts; `predicates` counts them without inverses."""
     return SortedEvents(facts, entities, predicates, steps, fading).lists()
+
+
+def events_in(lists: EventLists) -> Events:
+    """Return the events of lists as columns, inverses among them, sorted by subject and object."""
+    subject = np.repeat(np.arange(len(lists.node) - 1), np.diff(lists.node))  # (pairs,)
+    per_pair = np.diff(lists.group[lists.pair])
+    predicate = np.repeat(lists.group_predicate.astype(np.int64), np.diff(lists.group))
+    object_ = np.repeat(lists.other.astype(np.int64), per_pair)
+    return Events(np.repeat(subject, per_pair), predicate, object_, lists.time.astype(np.int64))
 
 
 def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int, fading: bool) -> EventLists:

@@ -119,7 +119,7 @@ class WithEvidence(Model):
     def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> WithEvidence:
         """Return the same model with its evidence over other events, as `EvidenceComponent.on` has it."""
         other = WithEvidence(self.base, index)
-        other.evidence = self.evidence.on(index, weights)
+        other.evidence, other.end_offset = self.evidence.on(index, weights), self.end_offset
         return other.train(self.training)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:

@@ -25,10 +25,11 @@ from foretime.evidence.module import evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
 from foretime.inference.two_slots import answer_two
 from foretime.reranker.scorer import Scorer
-from foretime.runs.evaluation import Calibrations, pair_history, softmax_at
+from foretime.runs.evaluation import Calibrations, softmax_at
 from foretime.runs.finish import calibrations_in
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import load_scorer
+from foretime.runs.protocols import pair_history
 
 if TYPE_CHECKING:
     from foretime.inference.explainer import Explainer

@@ -17,6 +17,7 @@ from foretime.reranker.folds import fits_on_valid
 from foretime.runs.evaluation import rank_slots
 from foretime.runs.finish import is_finished
 from foretime.runs.folder import RunFolder
+from foretime.runs.protocols import ask
 
 
 def compare(
@@ -51,7 +52,8 @@ def rank_run(run: Run, split: str, filter_name: FilterName | None = None) -> Ran
     """Return the realistic ranks that the best weights of a run give, under its own filter or the given one."""
     graph, facts, chosen = run.graph, run.facts(split), filter_name or run.config.training.filter
     questions = questions_of(facts, len(graph.predicates), chosen)
-    slots = rank_slots(run.predictor.scorer, graph, facts, chosen, run.predictor.calibrations)
+    asked = ask(run.predictor.scorer, graph, run.config.evidence, split)
+    slots = rank_slots(asked, graph, facts, chosen, run.predictor.calibrations)
     ranks = np.concatenate([slots[slot].ranks.realistic for slot in ("object", "subject")])
     notes = tuple(f"{run.path}: {note}" for note in notes_on(RunFolder(run.path), run.config, graph, split))
     fact = facts_of_questions(facts, chosen)
@@ -65,7 +67,10 @@ def notes_on(run: RunFolder, config: Config, graph: Graph, split: str) -> list[s
         "it was trained on train": split == "train",
         "its re-ranker was fitted on valid": on_valid and fits_on_valid(config.reranker),
         "its rules were mined from valid too": on_valid and "valid" in config.rules.splits and run.rules_file.exists(),
-        "its evidence has the facts of valid": on_valid and config.evidence.use and "valid" in config.evidence.splits,
+        "its evidence has the facts of valid": on_valid
+        and config.evidence.use
+        and not config.evidence.past_only
+        and "valid" in config.evidence.splits,
     }
     notes = [f"{why}, so these are not figures of unseen facts" for why, holds in seen.items() if holds]
     if split != "train" and config.rules.file and run.rules_file.exists():

@@ -12,8 +12,10 @@ from foretime.config import Config, RulesConfig, read_config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
-from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table
+from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table, questions_of
 from foretime.evaluation.explanations import ExplanationMeasures
+from foretime.evaluation.protocols import ProtocolName
+from foretime.evaluation.rankings import write_rankings
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
 from foretime.inference.changes import Addition, Removal
@@ -31,6 +33,7 @@ from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, plan_epochs
 from foretime.runs.life import resume as _resume
 from foretime.runs.presets import DEFAULT_PRESET, PresetName, check_preset, preset_config
+from foretime.runs.protocols import ask
 from foretime.tables import Table
 from foretime.training.callbacks import Callback, Callbacks, TensorBoard
 from foretime.training.precision import precision_warning
@@ -240,16 +243,42 @@ class Run:
     def _evidence_source(self) -> EvidenceSource:
         return EvidenceSource(self.predictor, self.config.evidence.splits)
 
-    def evaluate(self, split: str = "test", *, filter: FilterName | None = None) -> Evaluation:
+    def evaluate(
+        self, split: str = "test", *, filter: FilterName | None = None, protocol: ProtocolName | None = None
+    ) -> Evaluation:
         """Return the evaluation of the best weights on a split, under the run's own filter or the given one.
 
-        Raises `DataError` if the graph has no such facts.
+        A run trained with `--past-only` may be asked under another `protocol` than its own: `single-step` lets a
+        question see every event before its time, `multi-step` those of earlier splits. Nothing is trained again.
 
-        >>> evaluation = run.evaluate("valid")
+        Raises `DataError` if the graph has no such facts, and `ConfigError` for a protocol that the run cannot follow.
+
+        >>> run.evaluate("valid").protocol
+        'completion'
         """
         self.facts(split)
         chosen, predictor = filter or self.config.training.filter, self.predictor
-        return evaluate_split(predictor.scorer, self.graph, split, chosen, predictor.calibrations)
+        asked = ask(predictor.scorer, self.graph, self.config.evidence, split, protocol)
+        return evaluate_split(asked, self.graph, split, chosen, predictor.calibrations)
+
+    def write_rankings(
+        self,
+        file: Path | str,
+        split: str = "test",
+        *,
+        filter: FilterName | None = None,
+        protocol: ProtocolName | None = None,
+        candidates: int | None = None,
+    ) -> Path:
+        """Write the ranking of every question of a split to a text file, for other evaluators, and return its path.
+
+        Each ranking goes down to the true answer and all that tie with it; with `candidates` it has so many, 0 for all
+        entities. The facts by id and by name are written beside it. The other parameters are those of `evaluate`.
+        """
+        asked = ask(self.predictor.scorer, self.graph, self.config.evidence, split, protocol)
+        questions = questions_of(self.facts(split), len(self.graph.predicates), filter or self.config.training.filter)
+        write_rankings(Path(file), asked.scorer.score, questions, self.graph, candidates)
+        return Path(file)
 
     def measure_explanations(
         self,

@@ -30,9 +30,8 @@ from foretime.evaluation.slot_reports import (
     rank_slot,
 )
 from foretime.evaluation.slots import SLOTS, Slot
-from foretime.evidence.module import evidence_of
-from foretime.models import Model
 from foretime.reranker.scorer import Scorer
+from foretime.runs.protocols import AskedScorer, pair_history
 
 SCORES_AT_MOST = 30_000_000
 """Scores that are kept at once to fit a calibration."""
@@ -50,42 +49,39 @@ NO_OVERLAPS: Sequence[IntervalOverlap | None] = (None, None)
 _NO_STEPS = np.empty(0, dtype=np.int64)
 
 
-def pair_history(model: Model, graph: Graph) -> PairHistory:
-    """Return the history that tells the kinds of questions: only what is past, if the run looks at nothing else."""
-    evidence = evidence_of(model)
-    return PairHistory(graph, evidence is not None and evidence.past_only)
-
-
 def softmax_at(slot: Slot, temperature: float = 1.0) -> Calibration:
     """Return the calibration of a slot that is nothing but a temperature."""
     return Calibration.of_temperature(temperature, len(kinds_for(slot)))
 
 
-def calibrate(scorer: Scorer, graph: Graph) -> dict[str, Calibration]:
+def calibrate(asked_scorer: AskedScorer, graph: Graph) -> dict[str, Calibration]:
     """Return the calibration of each slot that may be asked for, fitted on valid."""
-    history = pair_history(scorer.model, graph)
     found: dict[str, Calibration] = {}
     for slot in SLOTS:
+        scorer = asked_scorer.for_times if slot == "time" else asked_scorer.scorer
+        history = pair_history(scorer.model, graph)
         asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid, FITTED_AT_MOST), history)
         found[slot] = fit_calibration(list(asked), len(kinds_for(slot)))
     return found
 
 
 def evaluate_split(
-    scorer: Scorer, graph: Graph, split: str, filter_name: FilterName, calibrations: Calibrations
+    asked: AskedScorer, graph: Graph, split: str, filter_name: FilterName, calibrations: Calibrations
 ) -> Evaluation:
     """Return the evaluation of a split, of every slot, and that of the base model under a re-ranker."""
-    facts = graph.facts(split)
-    ranked = rank_slots(scorer, graph, facts, filter_name, calibrations)
+    facts, scorer, protocol = graph.facts(split), asked.scorer, asked.protocol
+    ranked = rank_slots(asked, graph, facts, filter_name, calibrations)
     ranks = join_ranks([ranked[slot].ranks for slot in ("object", "subject")])
-    overlaps = _overlaps(scorer, graph, sample(scorer, "time", facts, RANKED_AT_MOST), calibrations["time"])
+    overlaps = _overlaps(asked.for_times, graph, sample(scorer, "time", facts, RANKED_AT_MOST), calibrations["time"])
     slots: dict[str, SlotEvaluation] = {
         slot: evaluate_slot(slot, ranked[slot], overlaps if slot == "time" else NO_OVERLAPS) for slot in SLOTS
     }
-    base = evaluate(model_scorer(scorer.model), graph, split, filter_name) if scorer.reranked is not None else None
+    base = None
+    if scorer.reranked is not None:
+        base = evaluate(model_scorer(scorer.model), graph, split, filter_name, protocol=protocol)
     questions = questions_of(facts, len(graph.predicates), filter_name)
     return replace(
-        Evaluation.of(ranks, questions, graph, split, filter_name),
+        Evaluation.of(ranks, questions, graph, split, filter_name, protocol),
         calibration_error={slot: one.reliability.ece for slot, one in slots.items() if one.reliability},
         slots=slots,
         base_model=base,
@@ -93,21 +89,22 @@ def evaluate_split(
 
 
 def rank_slots(
-    scorer: Scorer, graph: Graph, facts: Facts, filter_name: FilterName, calibrations: Calibrations
+    asked: AskedScorer, graph: Graph, facts: Facts, filter_name: FilterName, calibrations: Calibrations
 ) -> dict[str, SlotRanks]:
     """Return the ranks of every slot of the facts; predicates and times of a sample of them."""
-    history, index = pair_history(scorer.model, graph), AnswerIndex.of(graph, filter_name)
+    scorer, history, index = asked.scorer, asked.protocol.history, AnswerIndex.of(graph, filter_name)
     questions = questions_of(facts, len(graph.predicates), filter_name)
     fact = facts_of_questions(facts, filter_name)
     half = len(questions) // 2  # the inverse ones, which ask for subjects, come last
     ranked: dict[str, SlotRanks] = {}
     for name, rows in (("object", slice(half)), ("subject", slice(half, None))):
-        own = _rank_entities(scorer, questions.take(rows), index, calibrations[name], history)
-        ranked[name] = replace(own, fact=fact[rows])
+        found = _rank_entities(scorer, questions.take(rows), index, calibrations[name], history)
+        ranked[name] = replace(found, fact=fact[rows])
     others: tuple[Slot, ...] = ("predicate", "time")
     for slot in others:
-        some = sample(scorer, slot, facts, RANKED_AT_MOST)
-        ranked[slot] = rank_slot(scorer.score_slot, graph, slot, some, calibrations[slot], history)
+        own = asked.for_times if slot == "time" else scorer
+        some = sample(own, slot, facts, RANKED_AT_MOST)
+        ranked[slot] = rank_slot(own.score_slot, graph, slot, some, calibrations[slot], pair_history(own.model, graph))
     return ranked
 
 

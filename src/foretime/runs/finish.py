@@ -15,6 +15,7 @@ from foretime.runs.evaluation import calibrate, evaluate_split, softmax_at
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import load_model, scorer_of
 from foretime.runs.machine import machine, peak_memory_mb
+from foretime.runs.protocols import ask
 from foretime.runs.reranking import fit_reranker, fit_slots
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress
@@ -31,7 +32,7 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
         fit_slots(run, config, graph, model, callback)
     scorer = scorer_of(run, config, graph, model)
     callback.announce("calibrating on valid")
-    calibrations = calibrate(scorer, graph)
+    calibrations = calibrate(ask(scorer, graph, config.evidence, "valid"), graph)
     report = {
         **_facts_of(run, config, graph),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
@@ -44,7 +45,8 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
     for split in ("valid", "test") if with_test else ("valid",):
         if len(graph.facts(split)):
             callback.announce(f"ranking {split}")
-            report[split] = evaluate_split(scorer, graph, split, config.training.filter, calibrations).to_dict()
+            asked = ask(scorer, graph, config.evidence, split)
+            report[split] = evaluate_split(asked, graph, split, config.training.filter, calibrations).to_dict()
     report["tested_before"] = before
     report["test_note"] = note_on_test("test" in report, before)
     run.write_report(report)

@@ -9,6 +9,7 @@ import torch
 from foretime.config import Config, config_text, override
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, Interrupted, RunError
+from foretime.evaluation.protocols import check_evidence
 from foretime.files import write_text
 from foretime.reranker.folds import check_reranker
 from foretime.rules.table import Rules
@@ -47,6 +48,7 @@ def create_run(
     complete = complete_config(config)
     RunFolder.check_free(folder)
     check_reranker(graph, complete)
+    check_evidence(complete.evidence, graph)
     rules = rules_for(complete, graph, callback or Callback()) if rules is None else rules
     return RunFolder.create(folder, complete, graph, rules)
 

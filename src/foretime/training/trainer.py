@@ -51,6 +51,18 @@ def new_model(config: Config, graph: Graph, rules: Rules | None = None) -> Model
     return model
 
 
+def _with_evidence_of_train(config: Config) -> Config:
+    evidence = config.evidence.model_copy(update={"splits": ["train"]})
+    return config.model_copy(update={"evidence": evidence})
+
+
+def _with_all_evidence(model: Model, config: Config, graph: Graph, rules: Rules | None) -> Model:
+    """Return the same model, whose evidence is that of the configured splits: it learns from that of train alone."""
+    if config.evidence.splits == ["train"] or not isinstance(model, WithEvidence):
+        return model
+    return model.on(build_index(graph, config.evidence, rules))
+
+
 def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimizer:
     """Return the configured optimiser, in its fused form: one pass over the weights instead of five."""
     if config.optimizer == "adam":
@@ -75,7 +87,8 @@ class Trainer:
             raise DataError("the training split is empty; check the files with foretime data describe")
         torch.set_num_threads(config.training.threads)
         self.run, self.config, self.graph, self.callback = run, config, graph, callback
-        self.model = new_model(config, graph, rules)
+        self.model = new_model(_with_evidence_of_train(config), graph, rules)
+        self._ranked = _with_all_evidence(self.model, config, graph, rules)
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
         asked = (facts or graph.train).with_inverses(len(graph.predicates))
@@ -198,7 +211,7 @@ class Trainer:
             self._keep_weights(self.progress.best_mrr)
             return {}
         self.callback.announce("ranking valid")
-        mrr = valid_mrr(self.model, self.graph, self.config.training)
+        mrr = valid_mrr(self._ranked, self.graph, self.config.training)
         if mrr > self.progress.best_mrr:
             self._keep_weights(mrr)
         else:

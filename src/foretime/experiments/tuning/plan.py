@@ -160,7 +160,8 @@ def _check_names(path: Path, ranges: Any) -> None:
 
 def _check_unseen(path: Path, base: Config) -> None:
     """Raise `ConfigError` if trials would have seen the facts that they are compared by."""
-    for name, splits in (("rules.splits", base.rules.splits), ("evidence.splits", base.evidence.splits)):
+    evidence = ["train"] if base.evidence.past_only else base.evidence.splits  # the past is what forecasts may see
+    for name, splits in (("rules.splits", base.rules.splits), ("evidence.splits", evidence)):
         seen = [split for split in splits if split != "train"]
         if seen:
             raise ConfigError(f"{path}: {name} has {seen[0]}, by which trials are compared; leave train alone there")
