@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from foretime.errors import QuestionError
@@ -72,7 +73,7 @@ class Explanation:
     question: dict[str, str]
     """The whole fact on labels: subject, predicate, object, and time or start and end."""
     slot: str
-    """The slot of the question that is the answer."""
+    """The slot of the question that is the answer, or both: `predicate and object`."""
     answer: str
     rank: int
     probability: float | None
@@ -87,6 +88,8 @@ class Explanation:
     """The features and the terms of the base score behind it."""
     competitor: Explanation | None = None
     """The explanation of the answer that this one is compared with."""
+    steps: tuple[Explanation, ...] = ()
+    """Where two slots are the answer: why the first, and why the second given the first. The topics are theirs."""
     top: int | None = None
     """How many reasons are shown, unless a rendering is asked for another number; None for all."""
     explain_other: Callable[[str], Explanation] | None = field(default=None, repr=False, compare=False)
@@ -94,8 +97,8 @@ class Explanation:
 
     @property
     def score(self) -> float:
-        """The score that orders the answer: the sum of its topics."""
-        return math.fsum(topic.contribution for topic in self.topics)
+        """The score that orders the answer: the sum of its topics, or of the log-probabilities of its two steps."""
+        return self.full.base_score if self.steps else math.fsum(topic.contribution for topic in self.topics)
 
     @property
     def terms(self) -> dict[str, float]:
@@ -104,7 +107,13 @@ class Explanation:
 
     @property
     def reasons(self) -> tuple[ShownReason, ...]:
-        """The reasons of all topics, those with the largest contribution, for or against, first."""
+        """The reasons of all topics, those with the largest contribution, for or against, first.
+
+        Those of two steps stand in turns: their contributions are to different scores.
+        """
+        if self.steps:
+            turns = zip_longest(*(step.reasons for step in self.steps))
+            return tuple(reason for turn in turns for reason in turn if reason is not None)
         found = (reason for topic in self.topics for reason in topic.reasons)
         return tuple(sorted(found, key=lambda reason: -abs(reason.contribution)))
 
@@ -117,6 +126,8 @@ class Explanation:
 
         Raises `QuestionError` if the competitor is unknown, or the answer itself.
         """
+        if self.steps:
+            raise QuestionError(f"{self.slot} are the answer; compare one of the two: explanation.steps[0].against(…)")
         if self.explain_other is None:
             raise QuestionError("this explanation does not come from a run, so it cannot be compared")
         return replace(self, competitor=self.explain_other(competitor))
@@ -135,6 +146,7 @@ class Explanation:
             "sentences": list(self.sentences),
             "topics": [topic.to_dict(reasons, full) for topic in self.topics],
             **({"full": self.full.to_dict(top)} if full else {}),
+            **({"steps": [step.to_dict(top, full) for step in self.steps]} if self.steps else {}),
         }
         if self.competitor is not None:
             shown["competitor"] = self.competitor.to_dict(top, full)
