@@ -93,6 +93,7 @@ def test_an_explanation_is_of_both_steps_and_states_the_product(evident: Predict
         assert [text.split(",")[0] for text in why.sentences[:2]] == ["First", "Then"]
         assert why.sentences[2].endswith(f" = {100 * answer.probability:.3g}%.")
         assert list(why.reasons[:2]) == [one.reasons[0], other.reasons[0]]
+        assert [reason.key for reason in answer.reasons(2)] == [step.shown(1)[0].key for step in why.steps]
 
 
 def test_the_first_slot_is_explained_by_counting_the_events_of_the_subject(evident: Predictor):

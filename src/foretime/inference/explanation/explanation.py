@@ -6,7 +6,7 @@ Every total here is `math.fsum` of what it consists of.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -57,6 +57,11 @@ def in_topics(reasons: Sequence[ShownReason]) -> tuple[Topic, ...]:
         found.setdefault(reason.topic, []).append(reason)
     topics = [Topic(topic, tuple(of_topic)) for topic, of_topic in found.items()]
     return tuple(sorted(topics, key=lambda topic: (topic.topic == "general", -abs(topic.contribution))))
+
+
+def _in_turns(steps: Iterable[Sequence[ShownReason]]) -> tuple[ShownReason, ...]:
+    """Return the reasons of several steps: the first of each, then the second of each, and so on."""
+    return tuple(reason for turn in zip_longest(*steps) for reason in turn if reason is not None)
 
 
 @dataclass(frozen=True)
@@ -112,13 +117,14 @@ class Explanation:
         Those of two steps stand in turns: their contributions are to different scores.
         """
         if self.steps:
-            turns = zip_longest(*(step.reasons for step in self.steps))
-            return tuple(reason for turn in turns for reason in turn if reason is not None)
+            return _in_turns(step.reasons for step in self.steps)
         found = (reason for topic in self.topics for reason in topic.reasons)
         return tuple(sorted(found, key=lambda reason: -abs(reason.contribution)))
 
     def shown(self, top: int | None) -> tuple[ShownReason, ...]:
         """Return the first `top` reasons; what is usual for such questions is not among them."""
+        if self.steps:
+            return _in_turns(step.shown(top) for step in self.steps)[:top]
         return tuple(reason for reason in self.reasons if reason.is_of_answer)[:top]
 
     def against(self, competitor: str) -> Explanation:
