@@ -29,7 +29,7 @@ TWO_SLOTS: dict[tuple[Slot, ...], tuple[Slot, Slot]] = {
 """The two slots that may be open at once, and in which order they are answered."""
 AND = " and "
 """What stands between two slots where both are the answer."""
-Target = Slot | Literal["predicate and object", "predicate and subject", "subject and object"]
+Target = Literal[Slot, "predicate and object", "predicate and subject", "subject and object"]
 """The slot that is the answer, or both."""
 TARGETS: tuple[str, ...] = (*SLOTS, *map(AND.join, TWO_SLOTS.values()))
 
