@@ -47,6 +47,24 @@ def test_a_slot_that_is_left_out_is_answered_and_the_answer_explained(foretime, 
     assert shown["score"] == pytest.approx(best["score"], abs=1e-4)
 
 
+def test_two_slots_that_are_left_out_are_answered_and_both_explained(foretime, evidence_run: Path, fact):
+    words = flags({name: fact[name] for name in ("subject", "time")})
+    shown = json.loads(foretime("explain", evidence_run, *words, "--json").out)
+    best = json.loads(foretime("predict", evidence_run, *words, "-n", 1, "--why", 2, "--json").out)[0]
+    assert (shown["slot"], shown["answer"], shown["sentences"]) == (
+        "predicate and object",
+        best["name"],
+        best["sentences"],
+    )
+    assert [step["answer"] for step in shown["steps"]] == list(best["names"].values())
+    assert len(best["reasons"]) == 2
+    said = foretime("predict", evidence_run, *words, "-n", 1, "--why", 1).out
+    assert "  First, that it is " in said
+    assert "  Both together: " in said
+    pair = foretime("explain", evidence_run, *flags(fact), "--slot", "subject and object")
+    assert pair.out.startswith(f"(?, {fact['predicate']}, ?, {fact['time']}): {fact['subject']}, {fact['object']}\n")
+
+
 def test_an_answer_is_compared_with_a_competitor(foretime, evidence_run: Path, fact):
     answers = json.loads(foretime("predict", evidence_run, *flags(fact, "object"), "-n", 3, "--json").out)
     competitor = next(answer["name"] for answer in answers if answer["name"] != fact["object"])

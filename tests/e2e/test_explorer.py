@@ -97,6 +97,51 @@ def test_any_slot_may_be_left_open(explorer: Explorer, run: str, fact: dict[str,
     assert shown == len(explorer.twin()["answers"]) > 0
 
 
+def test_two_slots_may_be_left_open_in_the_form(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    page = explorer.open(f"/runs/{run}")
+    field(page, "subject").fill(fact["subject"])
+    page.keyboard.press("Escape")
+    field(page, "time").fill(fact["time"])
+    assert "anything anyone" in page.locator(".hint").inner_text()
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_selector(".answer")
+    explorer.settle()
+    found = explorer.twin()
+    assert found["slot"] == "predicate and object"
+    assert names(page) == [answer["name"] for answer in found["answers"]]
+    assert "All other answers together: " in page.locator("main .note").last.inner_text()
+    first = found["answers"][0]
+    assert [text.split(" %")[0][-1:].isdigit() for text in first_line(page).split(", then ")] == [True, True]
+    explorer.picture("two-slots")
+    page.locator(".answer").first.click()
+    page.wait_for_selector(".reason")
+    explorer.settle()
+    why = explorer.twin()
+    assert [why["answer"], *(step["answer"] for step in why["steps"])] == [first["name"], *first["names"].values()]
+    assert page.locator("h1 .answer-slot").all_inner_texts() == list(first["names"].values())
+    assert page.locator(".lead p").count() == len(why["sentences"])
+    assert page.locator(".topic").count() == sum(len(step["topics"]) for step in why["steps"])
+    page.get_by_text("The full table").first.click()
+    page.wait_for_selector(".full table")
+    explorer.picture("why-two-slots")
+
+
+def first_line(page: Any) -> str:
+    return page.locator(".answer .first-reason").first.inner_text()
+
+
+@pytest.mark.parametrize("given", ["object", "predicate"])
+def test_any_two_slots_but_the_time_may_be_left_open(
+    explorer: Explorer, run: str, fact: dict[str, str], given: str
+) -> None:
+    page = explorer.open(f"/runs/{run}/complete", time=fact["time"], **{given: fact[given]})
+    assert page.locator(".answer").count() == len(explorer.twin()["answers"]) > 0
+    explorer.open(f"/runs/{run}/explain", time=fact["time"], **{given: fact[given]})
+    assert page.locator("h1 .answer-slot").all_inner_texts() != []
+    page.get_by_role("link", name="All answers").first.click()
+    page.wait_for_selector(".answer")
+
+
 def test_known_answers_are_marked_and_can_be_left_out(explorer: Explorer, run: str) -> None:
     known = explorer.json(f"/runs/{run}/facts", split="train", limit="1")["facts"][0]
     asked = {name: known[name] for name in ("subject", "predicate", "time")}

@@ -81,6 +81,18 @@ def test_every_level_adds_up_to_the_score_of_every_answer_on_the_shortlist_and_b
     assert outside > 0
 
 
+@pytest.mark.parametrize("given", ["subject", "object"])
+def test_the_first_of_two_slots_is_explained_by_counts_and_by_what_was_learned(explainer: Explainer, given: str):
+    for fact in facts_of(explainer):
+        why = explainer.explain(**{given: fact[given], "time": fact["time"]})
+        first = why.steps[0]
+        assert_every_level_adds_up(first)
+        assert first.score == pytest.approx(first.probability)
+        assert first.terms.keys() == {"counts", "learned"}
+        assert math.fsum(first.terms.values()) == pytest.approx(first.probability)
+        assert {reason.family for reason in first.reasons} == {"counts", "learned", "usual"}
+
+
 def test_what_no_rule_is_behind_goes_to_the_topic_of_its_feature(explainer: Explainer):
     """Topics have what their features add, and what the features of the whole base score add is split among them."""
     for fact in facts_of(explainer):

@@ -70,6 +70,17 @@ def test_an_explanation_is_that_of_the_command_line(live: Live, fact: dict[str, 
     assert live.post(f"{WORLD}/explain", {**fact, "competitor": competitor, "top": 3}).json() == found
 
 
+def test_an_answer_to_two_open_slots_is_explained_step_by_step(live, fact):
+    asked = {"subject": fact["subject"], "time": fact["time"]}
+    best = live.found(f"{WORLD}/complete", **asked, top=1)["answers"][0]
+    found = live.found(f"{WORLD}/explain", **asked)
+    assert (found["slot"], found["answer"]) == ("predicate and object", best["name"])
+    assert [step["answer"] for step in found["steps"]] == list(best["names"].values())
+    assert live.found(f"{WORLD}/explain", **asked, **best["names"], slot="predicate and object") == found
+    compared = live.get(f"{WORLD}/explain", **asked, competitor=fact["subject"])
+    assert "a competitor needs a question with one open slot" in compared.json()["error"]["message"]
+
+
 def test_what_if_is_that_of_the_library(live: Live, fact: dict[str, str]):
     run, asked = live.service.catalog["world"], without(fact, "object")
     before = live.found(f"{WORLD}/complete", **asked, top=3)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, WHAT_IF, AsJson, Known, RunPath, SlotName, takes
+from foretime.cli.options import QUESTION, WHAT_IF, AsJson, Known, RunPath, TargetName, takes
 from foretime.cli.output import open_run, print_json, say
 
 
@@ -15,7 +15,9 @@ from foretime.cli.output import open_run, print_json, say
 def explain(  # noqa: PLR0913, each is a flag
     run: RunPath,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
-    slot: Annotated[SlotName, typer.Option(help="Which slot is the answer, where none is left out.")] = "object",
+    slot: Annotated[
+        TargetName, typer.Option(help="Which slot is the answer, or which two, where none is left out.")
+    ] = "object",
     known: Known = "mark",
     top: Annotated[int, typer.Option("--top", "-n", help="How many reasons.", min=1)] = 5,
     full: Annotated[
@@ -31,11 +33,11 @@ def explain(  # noqa: PLR0913, each is a flag
 ) -> None:
     """Say why an answer has its score: in a sentence, by what it is about, and by the rules and events behind it.
 
-    Give subject, predicate, object and time. If one of them is left out, the best answer for it is explained.
+    Give subject, predicate, object and time. If one or two of them are left out, the best answer is explained.
     """
     whole = {"subject", "predicate", "object"} <= set(question) and {"time", "start", "end"} & set(question)
     if not whole:
-        _ = ft.Question(**question).target  # a question that cannot be asked should not wait for the model
+        _ = ft.Question(**question).targets  # a question that cannot be asked should not wait for the model
     opened = open_run(run)
     what_if = opened.what_if(**evidence) if evidence else None
     explanation = (what_if or opened).explain(**question, competitor=against, slot=slot, already_known=known, top=top)

@@ -15,7 +15,9 @@ import foretime as ft
 
 SplitName = Literal["train", "valid", "test"]
 FilterName = Literal["exact", "valid-at", "points"]
-SlotName = Literal["subject", "predicate", "object", "time"]
+TargetName = Literal[
+    "subject", "predicate", "object", "time", "predicate and object", "predicate and subject", "subject and object"
+]
 GraphSource = Annotated[
     str, typer.Argument(help="A folder of splits, a file of events, or the folder of a run.", show_default=False)
 ]

@@ -68,7 +68,8 @@ def predict(  # noqa: PLR0913, each is a flag
         say(f"other answers {answers.other_probability:.1%}")
     for answer, found in zip(answers, explained, strict=False):
         say(f"{answer.rank} {answer.name}")
-        say(f"  {found.sentences[0]}")
+        for sentence in found.sentences if found.steps else found.sentences[:1]:
+            say(f"  {sentence}")
         for reason in found.shown(why):
             say(f"  {reason.brief}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from numba import njit
 
 from foretime.evidence import buckets, visibility
@@ -14,6 +16,7 @@ rate_bucket = compiled(buckets.rate_bucket)
 is_watched = compiled(visibility.is_watched)
 is_hidden = compiled(visibility.is_hidden)
 is_own_span = compiled(visibility.is_own_span)
+NO_STEP: Final = -1
 
 
 @compiled
@@ -65,10 +68,11 @@ def others_before(times, subjects, begin, end, x, t):
 
 
 @compiled
-def nearest(times, twins, begin, end, watched, t, past_only):
+def nearest(times, twins, begin, end, watched, t, past_only, own=NO_STEP):
     """Return what sorted events are to step t: (last step before, is there one now, first after, how many).
 
-    A step that does not exist is −1. In a watched group the question's own events are left out.
+    A step that does not exist is −1. In a watched group the question's own events are left out, and those of the fact
+    with an end at the step `own`.
     """
     if not watched:
         place = lower_bound(times, begin, end, t)
@@ -82,7 +86,7 @@ def nearest(times, twins, begin, end, watched, t, past_only):
     before, after, count = -1, -1, 0
     for e in range(begin, end):
         step = times[e]
-        if is_hidden(True, step, twins[e], t, past_only):
+        if is_hidden(True, step, twins[e], t, past_only) or is_hidden(True, step, twins[e], own, False):
             continue
         count += 1
         if step < t:

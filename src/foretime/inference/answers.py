@@ -27,6 +27,11 @@ TWO_SLOTS: dict[tuple[Slot, ...], tuple[Slot, Slot]] = {
     ("subject", "object"): ("subject", "object"),
 }
 """The two slots that may be open at once, and in which order they are answered."""
+AND = " and "
+"""What stands between two slots where both are the answer."""
+Target = Literal[Slot, "predicate and object", "predicate and subject", "subject and object"]
+"""The slot that is the answer, or both."""
+TARGETS: tuple[str, ...] = (*SLOTS, *map(AND.join, TWO_SLOTS.values()))
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,11 @@ class Answer:
     source: tuple[Predictor, Question] | None = field(default=None, repr=False, compare=False)
     """Who has given the answer to which question; not part of its value."""
 
+    @property
+    def filled(self) -> tuple[str, ...]:
+        """What stands in each open slot, in the order in which they are answered."""
+        return tuple(self.names.values()) or (self.name,)
+
     def explain(self, top: int = 5) -> Explanation:
         """Return why the answer has its score, with the rules of the first `top` reasons counted.
 
@@ -158,7 +168,7 @@ class Answers(Tabular, Sequence[Answer]):
     @property
     def target(self) -> str:
         """The slot of the question that is answered, or both."""
-        return " and ".join(self.question.targets)
+        return AND.join(self.question.targets)
 
     def __len__(self) -> int:
         return len(self.answers)

@@ -10,11 +10,12 @@ import torch
 
 from foretime.data.facts import UNKNOWN, inverse
 from foretime.errors import QuestionError
-from foretime.evaluation.slots import SLOTS, Slot, inverted
+from foretime.evaluation.slots import SLOTS, inverted
 from foretime.evidence.counting import RuleCounter
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import Event, ReasonFinder
-from foretime.inference.answers import TIMES, AlreadyKnown, Answer, Question, Time
+from foretime.inference.answers import AND, TARGETS, TIMES, AlreadyKnown, Answer, Question, Target, Time
+from foretime.inference.chained import explain_two
 from foretime.inference.explanation.attribution import (
     BEHIND,
     Amounts,
@@ -64,25 +65,27 @@ class Explainer:
         self._counter = None if self._finder is None else RuleCounter(self._finder.events)
 
     def explain(
-        self, *, competitor: str | None = None, slot: Slot = "object", already_known: AlreadyKnown = "mark",
+        self, *, competitor: str | None = None, slot: Target = "object", already_known: AlreadyKnown = "mark",
         top: int = TOP, **slots: Time | None,
     ) -> Explanation:  # fmt: skip
         """Return why a fact has its score, and with a `competitor`, why its answer and not that one.
 
-        `slots` are those of a `Question`. If one is left out, the best answer for it is explained; with `already_known`
-        `hide`, the best that train and valid do not have. If all are given, `slot` is the answer, whose rank is
-        reported and which `competitor` competes with. The rules of the first `top` reasons are counted; all reasons
-        are there.
+        `slots` are those of a `Question`. If one or two are left out, the best answer for them is explained; with
+        `already_known` `hide`, the best that train and valid do not have. If all are given, `slot` is the answer, whose
+        rank is reported and which `competitor` competes with. The rules of the first `top` reasons are counted; all
+        reasons are there.
         """
-        question, name = self._asked(Question(**slots), slot)  # type: ignore[arg-type]
+        question, names = self._asked(Question(**slots), slot)  # type: ignore[arg-type]
         self.predictor.check(question)
-        answer = self._best(question, already_known) if name is None else self.predictor.place(question, name)
+        answer = self.predictor.place(question, *names) if names else self._best(question, already_known)
         explanation = self.explain_answer(question, answer, top)
         return explanation if competitor is None else explanation.against(competitor)
 
     @torch.inference_mode()
     def explain_answer(self, question: Question, answer: Answer, top: int = TOP) -> Explanation:
         """Return why an answer of the predictor has its score; the rules of the first `top` reasons are counted."""
+        if len(question.targets) > 1:
+            return explain_two(self, question, answer, top)
         asked = self._ids(question, answer.name)
         groups = self._groups(asked)
         sizes = {key: math.fsum(reason.contribution for reason in group) for key, group in groups.items()}
@@ -127,17 +130,19 @@ class Explainer:
         """What a reader should know of all explanations of the run."""
         return NO_EVIDENCE if self._evidence is None else None
 
-    def _asked(self, question: Question, slot: Slot) -> tuple[Question, str | None]:
-        """Return a question with one open slot, and what was given for that slot if everything was."""
-        if slot not in SLOTS:
-            raise QuestionError(f"slot is {slot!r}; it may be {', '.join(SLOTS[:-1])} or {SLOTS[-1]}")
+    def _asked(self, question: Question, slot: Target) -> tuple[Question, list[str]]:
+        """Return a question with open slots, and what was given for those of the answer if everything was."""
+        if slot not in TARGETS:
+            one, two = ", ".join(SLOTS[:-1]), "; ".join(TARGETS[len(SLOTS) :])
+            raise QuestionError(f"slot is {slot!r}; it may be {one} or {SLOTS[-1]}, or two of them: {two}")
         if question.open_slots:
-            return question, None
+            return question, []
         if slot == "time" and question.time is None:
             raise QuestionError("only one time can be the answer, not a start and an end; give it as the time")
         if slot == "time" and (question.start, question.end) != (None, None):
             raise QuestionError("give either a time, or a start and an end, not both")
-        return replace(question, **{slot: None}), str(getattr(question, slot))
+        slots = slot.split(AND)
+        return replace(question, **dict.fromkeys(slots)), [str(getattr(question, one)) for one in slots]
 
     def _best(self, question: Question, already_known: AlreadyKnown) -> Answer:
         answers = self.predictor.predict_many([question], 1, already_known)[0]

@@ -23,7 +23,7 @@ from foretime.evaluation.slot_questions import kinds_asked
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_terms
 from foretime.evidence.module import evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
-from foretime.inference.two_slots import answer_two
+from foretime.inference.two_slots import answer_two, place_two
 from foretime.reranker.scorer import Scorer
 from foretime.runs.evaluation import Calibrations, softmax_at
 from foretime.runs.finish import calibrations_in
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from foretime.inference.explainer import Explainer
 
 
-class _Scored(NamedTuple):
+class Scored(NamedTuple):
     """All candidates of some facts, (facts, candidates) each."""
 
     scores: Tensor
@@ -147,9 +147,14 @@ class Predictor:
         return start, end
 
     @torch.inference_mode()
-    def place(self, question: Question, name: str) -> Answer:
-        """Return the answer of a name, wherever it stands among all, as `predict` has it with a large `top`."""
-        slot = question.target
+    def place(self, question: Question, *names: str) -> Answer:
+        """Return the answer of a name, wherever it stands among all, as `predict` has it with a large `top`.
+
+        Where two slots are open, there are two names, in the order of `Question.targets`.
+        """
+        if len(question.targets) > 1:
+            return place_two(self, question, names)
+        slot, (name,) = question.target, names
         candidate = self.graph.timeline.step(name) if slot == "time" else self._names(slot).id(name)
         facts = self.facts_of([question], slot)
         found = self._score(slot, facts)
@@ -163,12 +168,12 @@ class Predictor:
     def _names(self, slot: Slot) -> Vocabulary:
         return self.graph.predicates if slot == "predicate" else self.graph.entities
 
-    def _score(self, slot: Slot, facts: Facts) -> _Scored:
+    def _score(self, slot: Slot, facts: Facts) -> Scored:
         scores = self.scorer.score_slot(slot, facts)  # (facts, candidates)
         splits = {split: self._known_mask(split, slot, facts, scores) for split in SPLITS}
         still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
         kind = kinds_asked(self._history, slot, facts, still_open)
-        return _Scored(scores, still_open, self.calibrations[slot].probabilities(still_open, kind), splits)
+        return Scored(scores, still_open, self.calibrations[slot].probabilities(still_open, kind), splits)
 
     def _answer(
         self, slot: Slot, questions: list[Question], facts: Facts, top: int, already_known: AlreadyKnown
@@ -192,7 +197,7 @@ class Predictor:
         ]
 
     def _one_answer(
-        self, question: Question, at: tuple[int, int], rank: int, found: _Scored, terms: dict[str, float]
+        self, question: Question, at: tuple[int, int], rank: int, found: Scored, terms: dict[str, float]
     ) -> Answer:
         slot, candidate = question.target, at[1]
         known = next((split for split in SPLITS if bool(found.splits[split][at])), None)

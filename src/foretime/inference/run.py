@@ -16,8 +16,7 @@ from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_
 from foretime.evaluation.explanations import ExplanationMeasures
 from foretime.evaluation.protocols import ProtocolName
 from foretime.evaluation.rankings import write_rankings
-from foretime.evaluation.slots import Slot
-from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
+from foretime.inference.answers import AlreadyKnown, Answers, Question, Target, Time
 from foretime.inference.changes import Addition, Removal
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.explanation.explanation import Explanation
@@ -203,7 +202,7 @@ class Run:
         start: Time | None = None,
         end: Time | None = None,
         competitor: str | None = None,
-        slot: Slot = "object",
+        slot: Target = "object",
         already_known: AlreadyKnown = "mark",
         top: int = 5,
     ) -> Explanation:
@@ -211,9 +210,10 @@ class Run:
 
         If one slot is left out, the best answer for it is explained; with `already_known="hide"`, the best that train
         and valid do not have. If all are given, `slot` names the one that is the answer. The rules of the first `top`
-        reasons are counted, and so many are shown.
+        reasons are counted, and so many are shown. Where two slots are the answer, `steps` has why the first, and why
+        the second given the first; `slot` names both as in "predicate and object".
 
-        Raises `QuestionError` for an unknown name or time, or if more than one slot is left out.
+        Raises `QuestionError` for an unknown name or time, or if other slots are left out than `predict` can answer.
 
         >>> run.explain(subject="state 0", predicate="visits", object="state 2", time="2020-05-05").rank
         2

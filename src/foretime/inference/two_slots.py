@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
 from foretime.data.splitting import SPLITS
+from foretime.errors import QuestionError
 from foretime.evaluation.slots import Slot
-from foretime.evidence.index import build_index
-from foretime.evidence.module import evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question
+from foretime.inference.first_slot import first_slot
 
 if TYPE_CHECKING:
-    from foretime.evidence.events import EventLists
-    from foretime.inference.predictor import Predictor
+    from foretime.inference.predictor import Predictor, Scored
 
 AT_ONCE = 16
 """Candidates for the first slot whose second slots are scored at once."""
@@ -35,6 +35,15 @@ class _First(NamedTuple):
     chances: NDArray[np.float64]
 
 
+class _PairScores(NamedTuple):
+    """All pairs of some candidates for the first slot, (chosen, entities) each."""
+
+    scores: Tensor
+    """log P(first) + log P(second | first)."""
+    given_first: Tensor
+    found: Scored
+
+
 class _Pair(NamedTuple):
     score: float
     probability: float | None
@@ -47,7 +56,7 @@ class _Pair(NamedTuple):
 def answer_two(predictor: Predictor, question: Question, top: int, already_known: AlreadyKnown) -> Answers:
     """Return the best pairs for two open slots, best first."""
     asked = predictor.facts_of([question], question.targets)
-    chances = _first_chances(predictor, question, asked)
+    chances = first_slot(predictor, question, asked).chances
     order = np.argsort(-chances, kind="stable")
     left = 1.0 - np.cumsum(chances[order])
     best: list[_Pair] = []
@@ -56,10 +65,44 @@ def answer_two(predictor: Predictor, question: Question, top: int, already_known
             break
         chosen = order[begin : begin + AT_ONCE]
         first = _First(chosen, chances[chosen])
-        best += _pairs(predictor, question.targets, asked, first, top, already_known == "hide")
+        scored = _score(predictor, question.targets, asked, first, already_known == "hide")
+        values, places = scored.scores.reshape(-1).topk(min(top, scored.scores.numel()))
+        best += [_pair(scored, first, place) for place in places[values > -torch.inf].tolist()]
         best = sorted(best, key=lambda pair: (-pair.score, pair.first, pair.second))[:top]
     answers = tuple(_answer(predictor, question, rank, pair) for rank, pair in enumerate(best, start=1))
     return Answers(question, answers, max(0.0, 1.0 - math.fsum(pair.probability or 0.0 for pair in best)))
+
+
+def place_two(predictor: Predictor, question: Question, names: Sequence[str]) -> Answer:
+    """Return the answer of two names, wherever it stands among all pairs."""
+    first_id, second_id = (predictor._names(slot).id(name) for slot, name in zip(question.targets, names, strict=True))
+    asked = predictor.facts_of([question], question.targets)
+    chances = first_slot(predictor, question, asked).chances
+    order = np.argsort(-chances, kind="stable")
+    own = int(np.flatnonzero(order == first_id)[0])
+    parts = [order[begin : begin + AT_ONCE] for begin in range(0, len(order), AT_ONCE)]
+
+    def score(ids: Ids) -> tuple[_First, _PairScores]:
+        first = _First(ids, chances[ids])
+        return first, _score(predictor, question.targets, asked, first, hide=False)
+
+    first, scored = score(parts[own // AT_ONCE])  # among the same others as in the list, so that no digit differs
+    pair = _pair(scored, first, own % AT_ONCE * scored.scores.shape[1] + second_id)
+    if pair.score == -math.inf:
+        raise QuestionError(f"{', '.join(names)!r} is not among the answers")
+    better = 0
+    for ids in parts:
+        if np.log(chances[ids[0]]) < pair.score:
+            break
+        better += _count_before(score(ids)[1].scores, ids, pair)
+    return _answer(predictor, question, 1 + better, pair)
+
+
+def _count_before(scores: Tensor, ids: Ids, pair: _Pair) -> int:
+    """Return how many pairs stand before one; ties stand in the order of ids."""
+    first, second = torch.from_numpy(ids)[:, None], torch.arange(scores.shape[1])
+    sooner = (first < pair.first) | ((first == pair.first) & (second < pair.second))
+    return int(((scores > pair.score) | ((scores == pair.score) & sooner)).sum())
 
 
 def _is_beyond(best: list[_Pair], top: int, chance: float) -> bool:
@@ -67,36 +110,8 @@ def _is_beyond(best: list[_Pair], top: int, chance: float) -> bool:
     return len(best) >= top and best[-1].score > np.log(chance)
 
 
-def _events(predictor: Predictor) -> tuple[EventLists, bool]:
-    """Return the events that the run reads, and whether it reads only those of the past."""
-    evidence, reranked = evidence_of(predictor.model), predictor.scorer.reranked
-    if evidence is not None or reranked is not None:
-        index = evidence.index if evidence is not None else reranked.extractor.index  # type: ignore[union-attr]
-        return index.events, index.reach.past_only
-    from foretime.config import EvidenceConfig
-
-    return build_index(predictor.graph, EvidenceConfig()).events, False
-
-
-def _first_chances(predictor: Predictor, question: Question, asked: Facts) -> NDArray[np.float64]:
-    from foretime.reranker.slots.first import predicate_chances, subject_chances
-
-    events, past_only = _events(predictor)
-    time = int(asked.known_ends()[0][0])
-    if question.targets[0] == "subject":
-        return subject_chances(events, int(asked.predicate[0]), time, past_only)
-    as_subject = question.subject is not None
-    entity = int(asked.subject[0] if as_subject else asked.object[0])
-    counted = predicate_chances(events, entity, time, as_subject, past_only)
-    slots = predictor.scorer.slots
-    # the softmax knows what goes with what, the counts how much of it lately: their mean is better than either
-    return counted if slots is None else (counted + slots.predicate_chances(asked, as_subject)[0]) / 2
-
-
-def _pairs(
-    predictor: Predictor, slots: Sequence[Slot], asked: Facts, first: _First, top: int, hide: bool
-) -> list[_Pair]:
-    """Return the best pairs of some candidates for the first slot, without known ones if those are to be hidden."""
+def _score(predictor: Predictor, slots: Sequence[Slot], asked: Facts, first: _First, hide: bool) -> _PairScores:
+    """Return the scores of all pairs of some candidates for the first slot; −∞ for known ones that are to be hidden."""
     facts = replace(asked.take(np.zeros(len(first.ids), dtype=np.int64)), **{slots[0]: first.ids.astype(np.int64)})
     found = predictor._score(slots[1], facts)
     given_first = torch.log(found.probability.nan_to_num(0.0))  # −∞ for what is known already
@@ -104,16 +119,17 @@ def _pairs(
     if not hide:
         given_first = torch.where(known, torch.log_softmax(found.scores, 1), given_first)
     scores = torch.from_numpy(np.log(first.chances))[:, None] + given_first.double()  # (chosen, entities)
-    values, places = scores.reshape(-1).topk(min(top, scores.numel()))
-    pairs = []
-    possible = values > -torch.inf
-    for score, place in zip(values[possible].tolist(), places[possible].tolist(), strict=True):
-        row, column = divmod(place, scores.shape[1])
-        split = next((name for name in SPLITS if bool(found.splits[name][row, column])), None)
-        probability = None if split in ("train", "valid") else float(np.exp(score))
-        terms = (float(np.log(first.chances[row])), float(given_first[row, column]))
-        pairs.append(_Pair(score, probability, int(first.ids[row]), column, terms, split))
-    return pairs
+    return _PairScores(scores, given_first, found)
+
+
+def _pair(scored: _PairScores, first: _First, place: int) -> _Pair:
+    """Return one pair by its place among all pairs of some candidates for the first slot."""
+    row, column = divmod(place, scored.scores.shape[1])
+    score = float(scored.scores[row, column])
+    split = next((name for name in SPLITS if bool(scored.found.splits[name][row, column])), None)
+    probability = None if split in ("train", "valid") else float(np.exp(score))
+    terms = (float(np.log(first.chances[row])), float(scored.given_first[row, column]))
+    return _Pair(score, probability, int(first.ids[row]), column, terms, split)
 
 
 def _answer(predictor: Predictor, question: Question, rank: int, pair: _Pair) -> Answer:

@@ -11,7 +11,7 @@ import numpy as np
 from foretime.data.facts import Facts, concatenate, empty_facts
 from foretime.data.graph import Graph
 from foretime.errors import QuestionError
-from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
+from foretime.inference.answers import AND, AlreadyKnown, Answer, Answers, Question, Time
 from foretime.inference.changes import Addition, EventIds, Removal, event_text, read_event, read_removal
 from foretime.inference.evidence_source import EvidenceSource, without_rules
 from foretime.inference.explanation.explanation import Explanation
@@ -127,28 +127,30 @@ class WhatIf:
     def changes(self, question: Question, *, top: int = 10, already_known: AlreadyKnown = "mark") -> Changes:
         """Return the new ranking of the answers to a question, and what has changed."""
         before, after = (one.predict_many([question], top, already_known)[0] for one in (self.before, self.predictor))
-        names = dict.fromkeys(answer.name for answer in (*after, *before))
+        names = dict.fromkeys(answer.filled for answer in (*after, *before))
         changes = tuple(
-            _change(name, _placed(self.before, before, name), _placed(self.predictor, after, name)) for name in names
+            _change(_placed(self.before, before, one), _placed(self.predictor, after, one)) for one in names
         )
         return Changes(after, changes, self.evidence(question))
 
     def compare(self, explanation: Explanation) -> ComparedAnswer:
         """Return how the answer of one of its explanations stood before, and how it stands now."""
         asked = Question(**explanation.question)
-        found = self.before.place(replace(asked, **{explanation.slot: None}), explanation.answer)
+        slots = explanation.slot.split(AND)
+        names = [explanation.question[slot] for slot in slots]
+        found = self.before.place(replace(asked, **dict.fromkeys(slots)), *names)
         rank, probability = explanation.rank, explanation.probability
         change = AnswerChange(found.name, found.rank, rank, found.probability, probability)
         return ComparedAnswer(change, self.evidence(asked))
 
 
-def _change(name: str, before: Answer, after: Answer) -> AnswerChange:
-    return AnswerChange(name, before.rank, after.rank, before.probability, after.probability)
+def _change(before: Answer, after: Answer) -> AnswerChange:
+    return AnswerChange(after.name, before.rank, after.rank, before.probability, after.probability)
 
 
-def _placed(predictor: Predictor, answers: Answers, name: str) -> Answer:
-    found = next((answer for answer in answers if answer.name == name), None)
-    return predictor.place(answers.question, name) if found is None else found
+def _placed(predictor: Predictor, answers: Answers, names: tuple[str, ...]) -> Answer:
+    found = next((answer for answer in answers if answer.filled == names), None)
+    return predictor.place(answers.question, *names) if found is None else found
 
 
 def _removed_text(given: Removal, meant: EventIds | RuleIds | int, gone: Mask, source: EvidenceSource) -> str:

@@ -48,7 +48,8 @@ def _value(name: str, shape: Shape, models: dict[str, Shape], within: tuple[str,
             shown = dict.fromkeys(["subject", "predicate", "time", *shape.get("required", [])])
         return {key: _value(key, shape["properties"][key], models, within) for key in shown}
     if shape.get("type") == "array":
-        return [_value(name, shape["items"], models, within)]
+        one = _value(name, shape["items"], models, within)
+        return [] if one is None and "$ref" in shape["items"] else [one]
     if shape.get("type") == "object":
         keys, inner = shape.get("propertyNames", {}).get("enum"), shape.get("additionalProperties", {})
         chosen = ["subject", "predicate", "time"] if keys and "subject" in keys else keys or ["event"]

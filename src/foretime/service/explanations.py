@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from foretime.evaluation.slots import Slot
+from foretime.errors import QuestionError
+from foretime.inference.answers import AND, Target
 from foretime.inference.explanation import comparison, details, events, reasons
 from foretime.service.answers import AnswerChangeOut
 from foretime.service.context import TheBackend, TheRun
@@ -26,7 +27,7 @@ class ExplainIn(EvidenceIn, QuestionIn):
     """A fact, or a question whose best answer is explained."""
 
     competitor: Name = Field(default=None, description="Another answer: why not that one?")
-    slot: Slot = Field(default="object", description="The answer, where nothing is left open.")
+    slot: Target = Field(default="object", description="The answer, where nothing is left open.")
     already_known: AlreadyKnown = "mark"
     top: int = Field(default=5, ge=1, le=MOST_REASONS, description="How many reasons.")
     full: bool = Field(default=False, description="Add every feature, the base score, and all learned weights.")
@@ -109,7 +110,7 @@ class ExplanationOut(ResponseBody):
     """Why an answer has its score; with a competitor, also why it and not that one."""
 
     question: GivenSlots
-    slot: Slot
+    slot: Target
     answer: str
     rank: int
     probability: float | None
@@ -119,6 +120,9 @@ class ExplanationOut(ResponseBody):
     topics: list[TopicOut]
     note: str | None
     full: FullDetailsOut | None = Field(default=None, description="Every feature and the base score; if asked for.")
+    steps: list[ExplanationOut] | None = Field(
+        default=None, description="Where two slots are the answer: why the first, and why the second given the first."
+    )
     competitor: ExplanationOut | None = None
     differences: DifferencesOut | None = None
     change: AnswerChangeOut | None = Field(default=None, description="The answer before the evidence was changed.")
@@ -155,7 +159,9 @@ def check_explained(run: ServedRun, asked: ExplainIn) -> None:
     for time in times:
         run.predictor.step(time)
     whole = times and None not in (asked.subject, asked.predicate, asked.object)
-    slot = asked.slot if whole else asked.question.target
+    slot = asked.slot if whole else AND.join(asked.question.targets)
+    if asked.competitor is not None and AND in slot:
+        raise QuestionError(f"{slot} are the answer; a competitor needs a question with one open slot")
     if asked.competitor is not None and slot == "time":
         run.graph.timeline.step(asked.competitor)
     elif asked.competitor is not None:

@@ -6,8 +6,9 @@ Every total here is `math.fsum` of what it consists of.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from foretime.errors import QuestionError
@@ -58,6 +59,11 @@ def in_topics(reasons: Sequence[ShownReason]) -> tuple[Topic, ...]:
     return tuple(sorted(topics, key=lambda topic: (topic.topic == "general", -abs(topic.contribution))))
 
 
+def _in_turns(steps: Iterable[Sequence[ShownReason]]) -> tuple[ShownReason, ...]:
+    """Return the reasons of several steps: the first of each, then the second of each, and so on."""
+    return tuple(reason for turn in zip_longest(*steps) for reason in turn if reason is not None)
+
+
 @dataclass(frozen=True)
 class Explanation:
     """Why an answer has the score that it has; prints as text, and in a notebook as HTML.
@@ -72,7 +78,7 @@ class Explanation:
     question: dict[str, str]
     """The whole fact on labels: subject, predicate, object, and time or start and end."""
     slot: str
-    """The slot of the question that is the answer."""
+    """The slot of the question that is the answer, or both: `predicate and object`."""
     answer: str
     rank: int
     probability: float | None
@@ -87,6 +93,8 @@ class Explanation:
     """The features and the terms of the base score behind it."""
     competitor: Explanation | None = None
     """The explanation of the answer that this one is compared with."""
+    steps: tuple[Explanation, ...] = ()
+    """Where two slots are the answer: why the first, and why the second given the first. The topics are theirs."""
     top: int | None = None
     """How many reasons are shown, unless a rendering is asked for another number; None for all."""
     explain_other: Callable[[str], Explanation] | None = field(default=None, repr=False, compare=False)
@@ -94,8 +102,8 @@ class Explanation:
 
     @property
     def score(self) -> float:
-        """The score that orders the answer: the sum of its topics."""
-        return math.fsum(topic.contribution for topic in self.topics)
+        """The score that orders the answer: the sum of its topics, or of the log-probabilities of its two steps."""
+        return self.full.base_score if self.steps else math.fsum(topic.contribution for topic in self.topics)
 
     @property
     def terms(self) -> dict[str, float]:
@@ -104,12 +112,19 @@ class Explanation:
 
     @property
     def reasons(self) -> tuple[ShownReason, ...]:
-        """The reasons of all topics, those with the largest contribution, for or against, first."""
+        """The reasons of all topics, those with the largest contribution, for or against, first.
+
+        Those of two steps stand in turns: their contributions are to different scores.
+        """
+        if self.steps:
+            return _in_turns(step.reasons for step in self.steps)
         found = (reason for topic in self.topics for reason in topic.reasons)
         return tuple(sorted(found, key=lambda reason: -abs(reason.contribution)))
 
     def shown(self, top: int | None) -> tuple[ShownReason, ...]:
         """Return the first `top` reasons; what is usual for such questions is not among them."""
+        if self.steps:
+            return _in_turns(step.shown(top) for step in self.steps)[:top]
         return tuple(reason for reason in self.reasons if reason.is_of_answer)[:top]
 
     def against(self, competitor: str) -> Explanation:
@@ -117,6 +132,8 @@ class Explanation:
 
         Raises `QuestionError` if the competitor is unknown, or the answer itself.
         """
+        if self.steps:
+            raise QuestionError(f"{self.slot} are the answer; compare one of the two: explanation.steps[0].against(…)")
         if self.explain_other is None:
             raise QuestionError("this explanation does not come from a run, so it cannot be compared")
         return replace(self, competitor=self.explain_other(competitor))
@@ -135,6 +152,7 @@ class Explanation:
             "sentences": list(self.sentences),
             "topics": [topic.to_dict(reasons, full) for topic in self.topics],
             **({"full": self.full.to_dict(top)} if full else {}),
+            **({"steps": [step.to_dict(top, full) for step in self.steps]} if self.steps else {}),
         }
         if self.competitor is not None:
             shown["competitor"] = self.competitor.to_dict(top, full)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from foretime.inference.answers import TIMES, fact_text
+from foretime.evaluation.slots import SLOTS
+from foretime.inference.answers import AND, TIMES, fact_text
 from foretime.inference.explanation.comparison import AnswerComparison, TopicDifference
 from foretime.inference.explanation.details import FullDetails
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent, SharedNeighbours
@@ -52,7 +53,13 @@ class ExplanationLayout:
 
 
 def lay_out(explanation: Explanation, top: int | None, full: bool = False) -> list[ExplanationLayout]:
-    """Return what is shown of an explanation with the first `top` reasons; with a competitor, the comparison first."""
+    """Return what is shown of an explanation with the first `top` reasons; with a competitor, the comparison first.
+
+    Where two slots are the answer, what is said of both comes first, then each of the two.
+    """
+    if explanation.steps:
+        whole = ExplanationLayout(_title(explanation), _lines(explanation), [])
+        return [whole, *(_explanation(step, top, full) for step in explanation.steps)]
     if explanation.competitor is None:
         return [_explanation(explanation, top, full)]
     competitor = explanation.competitor
@@ -61,10 +68,18 @@ def lay_out(explanation: Explanation, top: int | None, full: bool = False) -> li
 
 
 def _question(explanation: Explanation) -> str:
-    """Return the question, with `?` for the slot that is the answer."""
-    asked = TIMES if explanation.slot == "time" else (explanation.slot,)
-    slots = explanation.question.items()
-    return fact_text({name: "?" if name in asked else isolated(value) for name, value in slots})
+    """Return the question, with `?` for the slot that is the answer, and for what is still open."""
+    asked = TIMES if explanation.slot == "time" else explanation.slot.split(AND)
+    slots = dict.fromkeys(SLOTS[:3], "?") | explanation.question
+    return fact_text({name: "?" if name in asked else isolated(value) for name, value in slots.items()})
+
+
+def _title(explanation: Explanation) -> str:
+    return f"{_question(explanation)}: {isolated(explanation.answer)}"
+
+
+def _lines(explanation: Explanation) -> list[str]:
+    return list(filter(None, [_standing(explanation), *explanation.sentences, explanation.note]))
 
 
 def _explanation(explanation: Explanation, top: int | None, full: bool) -> ExplanationLayout:
@@ -75,11 +90,10 @@ def _explanation(explanation: Explanation, top: int | None, full: bool) -> Expla
     sections = [LayoutSection(f"the score, {written(total)}", total, items)]
     if full:
         sections += _full(explanation.full)
-    lines = [_standing(explanation), *explanation.sentences, explanation.note or ""]
+    lines = _lines(explanation)
     if full and explanation.full.base_place is not None:
         lines.append(f"base model: {explanation.full.base_place}")
-    title = f"{_question(explanation)}: {isolated(explanation.answer)}"
-    return ExplanationLayout(title, list(filter(None, lines)), sections)
+    return ExplanationLayout(_title(explanation), lines, sections)
 
 
 def _standing(explanation: Explanation) -> str:

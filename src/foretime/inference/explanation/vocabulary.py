@@ -62,6 +62,11 @@ class GraphWords:
         by, towards = self._roles
         return f"{self.quoted(predicate)} {by} {who} {towards} {whom}"
 
+    def in_slot(self, slot: str, name: str) -> str:
+        """Return the name in a slot as a part of a sentence: `by Iran`, `"Make a visit"`, `to Iraq`."""
+        shown = isolated(name)
+        return {"subject": f"{self._roles[0]} {shown}", "predicate": f'"{shown}"', "object": f"to {shown}"}[slot]
+
     def directed(self, predicate: int, first: str, second: str) -> str:
         """Return the same for a predicate that may be an inverse: then the second acts on the first."""
         return self.happened(predicate, *((second, first) if self.is_inverse(predicate) else (first, second)))

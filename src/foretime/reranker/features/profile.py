@@ -6,7 +6,6 @@ Every number is counted without the question's own facts, as `evidence.visibilit
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Final
 
 import numpy as np
 from numba import njit, prange
@@ -22,17 +21,12 @@ from foretime.evidence.lookups import (
     others_before,
     partners_before,
 )
+from foretime.reranker.features.event_sums import MONTH, NO_SUMS, WEEK, add_events, without_events
 from foretime.reranker.features.words import FAR, PROFILE_FEATURES
 
 _AT = namedtuple("_At", PROFILE_FEATURES)(*range(len(PROFILE_FEATURES)))
 """The place of each feature."""
-_NO_EVENTS = np.array([FAR if name.endswith(("_before", "_after", "_nearest")) else 0.0 for name in PROFILE_FEATURES])
-"""The features of one who does nothing."""
-WEEK: Final = 7
-MONTH: Final = 30
-RECENT: Final = 10.0
-LASTING: Final = 60.0
-"""Steps in which the weight of an event falls to 1/e, in the two sums over the events of a pair."""
+_NO_EVENTS = without_events(PROFILE_FEATURES)
 
 
 @compiled
@@ -41,31 +35,15 @@ def _between(events, k, x, p, t, past_only, out):
     predicates, group, times, twins = events.group_predicate, events.group, events.time, events.twin
     mirror = (p + events.predicates) % (2 * events.predicates)
     y = events.other[k]
-    before, after, now, week, month, count, kinds = FAR, FAR, 0, 0, 0, 0, 0
-    recent, lasting, same_lasting = 0.0, 0.0, 0.0
+    sums, same_lasting, kinds = NO_SUMS, 0.0, 0
     for g in range(events.pair[k], events.pair[k + 1]):
-        q = predicates[g]
-        watched = is_watched(q, p, mirror, y == x)
-        counted = count
-        for e in range(group[g], group[g + 1]):
-            distance = times[e] - t
-            if is_hidden(watched, times[e], twins[e], t, past_only):
-                continue
-            count += 1
-            far = abs(distance)
-            if distance == 0:
-                now += 1
-            elif distance < 0:
-                before = min(before, far)
-            else:
-                after = min(after, far)
-            week += far <= WEEK
-            month += far <= MONTH
-            recent += np.exp(-far / RECENT)
-            lasting += np.exp(-far / LASTING)
-            if q == p:
-                same_lasting += np.exp(-far / LASTING)
-        kinds += count > counted
+        watched = is_watched(predicates[g], p, mirror, y == x)
+        counted = sums[5]
+        sums = add_events(events, g, watched, t, past_only, sums)
+        kinds += sums[5] > counted
+        if predicates[g] == p:
+            same_lasting = add_events(events, g, watched, t, past_only, NO_SUMS)[7]
+    before, after, now, week, month, count, recent, lasting = sums
     out[_AT.pair_before], out[_AT.pair_after] = before, after
     out[_AT.pair_nearest] = 0 if now else min(before, after)
     out[_AT.pair_now], out[_AT.pair_week], out[_AT.pair_month], out[_AT.pair_events], out[_AT.pair_predicates] = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -36,40 +37,30 @@ class SlotShortlist(NamedTuple):
     features: Features
 
 
-class SlotExtractor(Protocol):
+@dataclass(frozen=True)
+class SlotExtractor(ABC):
     """Extracts the features of the best candidates for one slot."""
 
     slot: ClassVar[Slot]
     names: ClassVar[tuple[str, ...]]
-
-    @property
-    def index(self) -> EvidenceIndex:
-        """The events that are read."""
-
-    @property
-    def words(self) -> NameWords:
-        """The words of the names."""
-
-    def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
-        """Return the best candidates of facts with that slot open; `hidden`: the facts themselves are not seen."""
-
-    def on(self, index: EvidenceIndex) -> Self:
-        """Return the same over other events."""
-
-
-@dataclass(frozen=True)
-class PredicateExtractor:
-    """The best predicates of `(s, ?, o, t)` by the softmax."""
-
-    slot: ClassVar[Slot] = "predicate"
-    names: ClassVar[tuple[str, ...]] = tuple(PREDICATE)
     index: EvidenceIndex
     words: NameWords
     softmax: PredicateSoftmax
 
-    def on(self, index: EvidenceIndex) -> PredicateExtractor:
+    def on(self, index: EvidenceIndex) -> Self:
         """Return the same over other events."""
         return replace(self, index=index)
+
+    @abstractmethod
+    def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
+        """Return the best candidates of facts with that slot open; `hidden`: the facts themselves are not seen."""
+
+
+class PredicateExtractor(SlotExtractor):
+    """The best predicates of `(s, ?, o, t)` by the softmax."""
+
+    slot: ClassVar[Slot] = "predicate"
+    names: ClassVar[tuple[str, ...]] = tuple(PREDICATE)
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the predicates that the softmax finds most likely."""
@@ -99,19 +90,11 @@ class PredicateExtractor:
         return quantise(COUNTED_OF_PREDICATES, out.reshape(-1, len(COUNTED_OF_PREDICATES)))
 
 
-@dataclass(frozen=True)
-class StepExtractor:
+class StepExtractor(SlotExtractor):
     """The best steps of `(s, p, o, ?)` by how much happens between and around the two."""
 
     slot: ClassVar[Slot] = "time"
     names: ClassVar[tuple[str, ...]] = tuple(TIME)
-    index: EvidenceIndex
-    words: NameWords
-    softmax: PredicateSoftmax
-
-    def on(self, index: EvidenceIndex) -> StepExtractor:
-        """Return the same over other events."""
-        return replace(self, index=index)
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the steps with the highest first score; a hidden fact is hidden at its own time."""
@@ -157,7 +140,7 @@ def as_known(pairs: tuple[Ids, Ids], shape: tuple[int, ...]) -> NDArray[np.bool_
     return mask
 
 
-EXTRACTORS: dict[str, type[PredicateExtractor] | type[StepExtractor]] = {
+EXTRACTORS: dict[str, type[SlotExtractor]] = {
     "predicate": PredicateExtractor,
     "time": StepExtractor,
     "start": StepExtractor,
@@ -165,6 +148,6 @@ EXTRACTORS: dict[str, type[PredicateExtractor] | type[StepExtractor]] = {
 """The extractor of each slot that has a model; the start is that of an interval."""
 
 
-def extractors_of(graph: Graph) -> dict[str, type[PredicateExtractor] | type[StepExtractor]]:
+def extractors_of(graph: Graph) -> dict[str, type[SlotExtractor]]:
     """Return the extractors of the models that a graph has: only one of intervals has starts."""
     return {slot: make for slot, make in EXTRACTORS.items() if slot != "start" or graph.has_intervals}

@@ -6,73 +6,43 @@ The fact asked about is hidden from all candidates, and no candidate counts its 
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Final
 
 import numpy as np
 from numba import njit, prange
 
-from foretime.evidence.lookups import compiled, find, is_hidden, lower_bound
+from foretime.evidence.lookups import compiled, find, lower_bound
+from foretime.reranker.features.event_sums import MONTH, NO_SUMS, add_events, without_events
 from foretime.reranker.features.words import FAR
 from foretime.reranker.slots.words import COUNTED_OF_PREDICATES
 
 _AT = namedtuple("_PredicateAt", COUNTED_OF_PREDICATES)(*range(len(COUNTED_OF_PREDICATES)))
-_NO_EVENTS = np.array(
-    [FAR if name.endswith(("_before", "_after", "_nearest")) else 0.0 for name in COUNTED_OF_PREDICATES]
-)
-MONTH: Final = 30
-RECENT: Final = 10.0
-LASTING: Final = 60.0
+_NO_EVENTS = without_events(COUNTED_OF_PREDICATES)
 
 
 @compiled
 def _side(events, k, p, q, t, own, past_only, loop):
-    """Return before, after, now, count, recent, lasting of the events q of a pair as candidate p may see them."""
-    before, after, now, count, recent, lasting = FAR, FAR, 0, 0, 0.0, 0.0
+    """Return the sums of the events q of a pair as candidate p may see them."""
     g = find(events.group_predicate, events.pair[k], events.pair[k + 1], q)
     if g < 0:
-        return before, after, now, count, recent, lasting
-    predicates = events.predicates
-    plain = q % predicates
+        return NO_SUMS
+    plain = q % events.predicates
     watched = q == p or q == own or (loop and (plain == p or plain == own))
-    for e in range(events.group[g], events.group[g + 1]):
-        if is_hidden(watched, events.time[e], events.twin[e], t, past_only):
-            continue
-        distance = events.time[e] - t
-        far = abs(distance)
-        count += 1
-        recent += np.exp(-far / RECENT)
-        lasting += np.exp(-far / LASTING)
-        if distance == 0:
-            now += 1
-        elif distance < 0:
-            before = min(before, far)
-        else:
-            after = min(after, far)
-    return before, after, now, count, recent, lasting
+    return add_events(events, g, watched, t, past_only, NO_SUMS)
 
 
 @compiled
 def _pair_row(events, k, t, own, past_only, loop, out):
     """Fill what all candidates share: the events between the two without the fact asked about."""
-    nearest_, now, total, kinds = FAR, 0, 0, 0
+    sums, kinds = NO_SUMS, 0
     for g in range(events.pair[k], events.pair[k + 1]):
         q = events.group_predicate[g]
         watched = own >= 0 and (q == own or (loop and q % events.predicates == own))
-        counted = total
-        for e in range(events.group[g], events.group[g + 1]):
-            if is_hidden(watched, events.time[e], events.twin[e], t, past_only):
-                continue
-            far = abs(events.time[e] - t)
-            total += 1
-            now += far == 0
-            nearest_ = min(nearest_, far)
-        kinds += total > counted
-    out[_AT.pair_nearest], out[_AT.pair_now], out[_AT.pair_events], out[_AT.pair_predicates] = (
-        nearest_,
-        now,
-        total,
-        kinds,
-    )
+        counted = sums[5]
+        sums = add_events(events, g, watched, t, past_only, sums)
+        kinds += sums[5] > counted
+    before, after, now, _, _, count, _, _ = sums
+    out[_AT.pair_nearest] = 0 if now else min(before, after)
+    out[_AT.pair_now], out[_AT.pair_events], out[_AT.pair_predicates] = now, count, kinds
 
 
 @compiled
@@ -135,11 +105,11 @@ def _candidate(events, k, x, y, p, t, own, past_only, active, out):
     """Fill the features of predicate p; `active` has how many events each of the two has with others."""
     mirror = p + events.predicates
     if k >= 0:
-        before, after, _, count, recent, lasting = _side(events, k, p, p, t, own, past_only, x == y)
+        before, after, _, _, _, count, recent, lasting = _side(events, k, p, p, t, own, past_only, x == y)
         out[_AT.same_before], out[_AT.same_after], out[_AT.same_events] = before, after, count
         out[_AT.same_recent], out[_AT.same_lasting] = recent, lasting
         out[_AT.same_share] = count / max(out[_AT.pair_events], 1.0)
-        before, after, now, count, recent, lasting = _side(events, k, p, mirror, t, own, past_only, x == y)
+        before, after, now, _, _, count, _, lasting = _side(events, k, p, mirror, t, own, past_only, x == y)
         out[_AT.inverse_before], out[_AT.inverse_after], out[_AT.inverse_now] = before, after, now
         out[_AT.inverse_events], out[_AT.inverse_lasting] = count, lasting
     times, subjects = events.by_object_time, events.by_object_subject

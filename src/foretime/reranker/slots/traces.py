@@ -14,7 +14,16 @@ from numba import njit
 from foretime.data.facts import Facts, Ids
 from foretime.evidence.events import EventLists
 from foretime.evidence.families import COUNTS, OFFSET_EDGES
-from foretime.evidence.lookups import compiled, count_bucket, find, is_hidden, lower_bound, nearest, offset_bucket
+from foretime.evidence.lookups import (
+    compiled,
+    count_bucket,
+    find,
+    is_hidden,
+    is_watched,
+    lower_bound,
+    nearest,
+    offset_bucket,
+)
 from foretime.reranker.features.names import NameWords
 from foretime.reranker.slots.softmax import Traces
 from foretime.reranker.slots.words import TRACE_TOPICS
@@ -95,22 +104,6 @@ def _put(row, at, value):
 
 
 @compiled
-def _nearest_unasked(events, g, t, own, past_only):
-    """Return what `nearest` does of a group without the events at t and those of the fact with an end at `own`."""
-    before, after, count = -1, -1, 0
-    for e in range(events.group[g], events.group[g + 1]):
-        step, twin = events.time[e], events.twin[e]
-        if is_hidden(True, step, twin, t, past_only) or is_hidden(True, step, twin, own, False):
-            continue
-        count += 1
-        if step < t:
-            before = step
-        elif after < 0:
-            after = step
-    return before, False, after, count
-
-
-@compiled
 def _between(events, x, y, t, p, own, past_only, row, at):
     """Put the rows of the events between the two, without those of p at t and at `own`."""
     k = find(events.other, events.node[x], events.node[x + 1], y)
@@ -119,11 +112,9 @@ def _between(events, x, y, t, p, own, past_only, row, at):
     mirror = (p + events.predicates) % (2 * events.predicates)
     for g in range(events.pair[k], events.pair[k + 1]):
         q = events.group_predicate[g]
-        if p >= 0 and (q == p or (x == y and q == mirror)):
-            before, now, after, count = _nearest_unasked(events, g, t, own, past_only)
-        else:
-            begin, end = events.group[g], events.group[g + 1]
-            before, now, after, count = nearest(events.time, events.twin, begin, end, False, t, past_only)
+        watched = p >= 0 and is_watched(q, p, mirror, x == y)
+        begin, end = events.group[g], events.group[g + 1]
+        before, now, after, count = nearest(events.time, events.twin, begin, end, watched, t, past_only, own)
         if count == 0:
             continue
         base = q * BETWEEN

@@ -4,7 +4,17 @@ import { h } from "./dom.js";
 import { beforeTime, humanTime, humanWhen, withHumanTimes } from "./times.js";
 
 export const SLOTS = ["subject", "predicate", "object", "time"];
-const ASKED = { subject: "Who?", predicate: "What?", object: "To whom?", time: "When?" };
+const ASKED = {
+  subject: "Who?",
+  predicate: "What?",
+  object: "To whom?",
+  time: "When?",
+  "predicate and object": "What, and to whom?",
+  "subject and predicate": "Who, and what?",
+  "subject and object": "Who, and to whom?",
+};
+const AND = " and ";
+const ANY = { subject: "anyone", predicate: "anything", object: "anyone" };
 const LETTERS = { x: "A", y: "B", z: "C" };
 export const PATTERNS = {
   follows: "one event follows another",
@@ -62,17 +72,27 @@ export function ordinal(rank) {
   return `${count(rank)}${ending}`;
 }
 
-/** Return what is asked for in a word or two: `Who?` */
-export const asked = (slot) => ASKED[slot] ?? "?";
+/** Return what is asked for in a few words: `Who?`, `What, and to whom?` */
+export const asked = (open) => ASKED[open.join(AND)] ?? "?";
+
+/** Return whether a question can be answered that leaves these slots open: one, or any two but the time. */
+export const canBeAsked = (open) => open.length === 1 || (open.length === 2 && !open.includes("time"));
+
+/** Return the slots of an answer, which the API joins where there are two. */
+export const slotsOf = (slot) => slot.split(AND);
+
+/** Return what an answer says in each slot: `{ predicate: "Make a visit", object: "Iraq" }` */
+export const slotNames = (answer, slot) => answer.names ?? { [slot]: answer.name };
 
 /** Return an answer as people read it: a name, or a date. */
 export const answerName = (name, slot) => (slot === "time" ? humanTime(name) : name);
 
-/** Return a fact or a question as a sentence of elements; the open slot is marked: what it is, or a question mark. */
-export function factSentence(fact, open = null, answer = null) {
+/** Return a fact or a question as a sentence of elements; open slots are marked: what they are, or what is missing. */
+export function factSentence(fact, open = []) {
+  const missing = (name) => (open.length > 1 ? ANY[name] : "?");
   const part = (name, className, text) =>
-    name === open
-      ? h("mark", { class: "answer-slot" }, answer === null ? (text ?? "?") : answerName(answer, open))
+    open.includes(name)
+      ? h("mark", { class: "answer-slot" }, text ?? missing(name))
       : h("bdi", { class: className }, text ?? "?");
   return h(
     "span",

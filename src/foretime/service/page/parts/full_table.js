@@ -5,14 +5,14 @@ import { h } from "../dom.js";
 import { number } from "../words.js";
 import { later, lines } from "./states.js";
 
-/** Return a box that asks for the full table when it is first opened. */
-export function fullTable(path, query, signal) {
+/** Return a box that asks for the full table when it is first opened; `pick` finds what it is of in the explanation. */
+export function fullTable(path, query, signal, pick = (why) => why) {
   const box = h("details", { class: "more full" }, h("summary", {}, "The full table: features, base score"));
   box.addEventListener("toggle", () => {
     if (!box.open || box.children.length > 1) return;
     const wanted = new URLSearchParams(query);
     wanted.set("full", "true");
-    box.append(later(ask(path, wanted, signal), ({ full }) => tables(full), lines(6)));
+    box.append(later(ask(path, wanted, signal), (why) => tables(pick(why).full), lines(6)));
   });
   return box;
 }

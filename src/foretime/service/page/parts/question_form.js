@@ -1,9 +1,9 @@
-// The question: four slots, one of which is left open.
+// The question: four slots, one or two of which are left open.
 
 import { address, ask, runPath } from "../api.js";
 import { h, replace } from "../dom.js";
 import { go } from "../navigation.js";
-import { SLOTS, factSentence, openSlots } from "../words.js";
+import { SLOTS, canBeAsked, factSentence, openSlots } from "../words.js";
 import { combobox } from "./combobox.js";
 import { timeField } from "./time_field.js";
 
@@ -54,9 +54,9 @@ export function questionForm(run, question = {}, to = (asked) => whereTo(run, as
     event.preventDefault();
     const asked = current();
     const open = openSlots(asked);
-    if (open.length < 2) return go(to(asked));
+    if (open.length === 0 || canBeAsked(open)) return go(to(asked));
     hint.classList.add("wrong");
-    replace(hint, `Fill in all but one: ${listed(open)} are empty.`);
+    replace(hint, `Fill in all but one, or the date and one more: ${listed(open)} are empty.`);
     fields[open[0] === "time" ? ends[0] : open[0]].input.focus();
   }
 
@@ -86,10 +86,11 @@ export function whereTo(run, question) {
 }
 
 function hintFor(asked, open) {
-  if (open.length === SLOTS.length) return "Fill in three of the four; the one that you leave open is the question.";
-  if (open.length > 1) return `Leave one slot open: ${listed(open)} are still empty.`;
+  if (open.length === SLOTS.length)
+    return "Fill in three of the four, or the date and one more; what you leave open is the question.";
   if (open.length === 0) return ["Nothing is left open: ", factSentence(asked), " will be explained."];
-  return ["You are asking: ", factSentence(asked, open[0])];
+  if (canBeAsked(open)) return ["You are asking: ", factSentence(asked, open)];
+  return `Leave one slot open, or two beside the date: ${listed(open)} are still empty.`;
 }
 
 function listed(names) {

@@ -7,14 +7,24 @@ import { chooser, heading, section } from "../parts/frame.js";
 import { probabilityMeter } from "../parts/probability.js";
 import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
-import { answerName, asked, factSentence, openSlots, percent, questionOf, sentence } from "../words.js";
+import {
+  answerName,
+  asked,
+  factSentence,
+  openSlots,
+  percent,
+  questionOf,
+  sentence,
+  slotNames,
+  slotsOf,
+} from "../words.js";
 
 const EXPLAINED = 10;
 const NARROW = matchMedia("(max-width: 640px)");
 
 export function view({ run, runs, path, query, signal }) {
   const question = questionOf(query);
-  const open = openSlots(question)[0];
+  const open = openSlots(question);
   const found = ask(path, query, signal);
   const change = (name) => (value) => {
     const changed = new URLSearchParams(query);
@@ -79,7 +89,8 @@ export function answerList(run, question, { slot, answers, note, other_probabili
     { class: "answers", "aria-busy": "true" },
     rows.map(({ element }) => element),
   );
-  sayWhy(run, rows.slice(0, EXPLAINED), signal).finally(() => list.removeAttribute("aria-busy"));
+  const explained = slotsOf(slot).length === 1 ? rows.slice(0, EXPLAINED) : []; // of two, a row says both probabilities
+  sayWhy(run, explained, signal).finally(() => list.removeAttribute("aria-busy"));
   const rest = others >= 0.0005 && h("p", { class: "note" }, `All other answers together: ${percent(others)}`);
   return [note && h("p", { class: "note" }, note), list, rest];
 }
@@ -97,8 +108,9 @@ async function sayWhy(run, rows, signal) {
 }
 
 function answerRow(run, question, slot, answer) {
-  const fact = { ...question, [slot]: answer.name, slot };
-  const line = h("span", { class: "first-reason" });
+  const names = slotNames(answer, slot);
+  const fact = { ...question, ...names, slot };
+  const line = h("span", { class: "first-reason" }, slotsOf(slot).length > 1 && bothChances(answer));
   const element = h(
     "li",
     {},
@@ -106,13 +118,25 @@ function answerRow(run, question, slot, answer) {
       "a",
       { class: "answer", href: address(runPath(run.name, "explain"), fact) },
       h("span", { class: "rank" }, String(answer.rank)),
-      h("span", { class: "name" }, h("bdi", {}, answerName(answer.name, slot)), knownBadge(answer.already_known)),
+      h("span", { class: "name" }, shownNames(names), knownBadge(answer.already_known)),
       probabilityMeter(answer.probability),
       line,
       h("span", { class: "go" }, "why"),
     ),
   );
   return { asked: fact, element, line };
+}
+
+/** Return the names of an answer, those of two slots one after the other. */
+function shownNames(names) {
+  const each = Object.entries(names).map(([slot, name]) => h("bdi", {}, answerName(name, slot)));
+  return h("span", {}, each[0], each[1] && [", ", each[1]]);
+}
+
+/** Return the two probabilities whose product an answer to two slots has: of the first, and of the second given it. */
+function bothChances({ names, terms }) {
+  const [first, second] = Object.keys(names).map((slot) => [h("bdi", {}, names[slot]), ` ${percent(Math.exp(terms[slot]))}`]);
+  return [first, ", then ", second];
 }
 
 /** Return the badge of an answer that a split already has. */

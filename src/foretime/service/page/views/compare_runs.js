@@ -6,7 +6,7 @@ import { go, goInstead } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
 import { questionForm } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
-import { answerName, asked, counted, factSentence, openSlots, questionOf } from "../words.js";
+import { answerName, asked, canBeAsked, counted, factSentence, openSlots, questionOf } from "../words.js";
 import { answerList } from "./answers.js";
 
 export function view({ runs, query, signal }) {
@@ -31,13 +31,13 @@ export function view({ runs, query, signal }) {
   }
   const pick = (side) => (name) => go(address("/compare", { ...question, ...shownAs, [side]: name }));
   const names = runs.map((run) => [run.name, run.name]);
-  const ready = open.length === 1;
+  const ready = canBeAsked(open);
   const parameters = { ...question, ...shownAs };
   return [
     questionForm(left, question, to),
     heading(
       ready
-        ? h("span", {}, h("small", { class: "kicker" }, asked(open[0])), " ", factSentence(question, open[0]))
+        ? h("span", {}, h("small", { class: "kicker" }, asked(open)), " ", factSentence(question, open))
         : "Ask two runs the same question",
       ready ? { path: "/compare", parameters } : { path: "/runs" },
     ),

@@ -63,7 +63,7 @@ function examples(run, first, others) {
 function example(run, fact) {
   const slots = SLOTS.filter((slot) => slot !== "time" || fact.time);
   const links = slots.map((slot) =>
-    h("a", { class: "chip", href: whereTo(run, without(fact, slot)) }, asked(slot)),
+    h("a", { class: "chip", href: whereTo(run, without(fact, slot)) }, asked([slot])),
   );
   return h("li", {}, factSentence(fact), h("span", { class: "chips" }, links));
 }

@@ -11,15 +11,15 @@ import { competitorsPicker } from "../parts/competitors.js";
 import { comparison } from "../parts/comparison.js";
 import { fullTable } from "../parts/full_table.js";
 import { probabilityMeter } from "../parts/probability.js";
-import { answerName, factSentence, number, openSlots, ordinal, questionOf, sentence } from "../words.js";
+import { answerName, factSentence, number, openSlots, ordinal, questionOf, sentence, slotsOf } from "../words.js";
 import { knownBadge } from "./answers.js";
 
 export function view({ run, path, query, signal }) {
   const question = questionOf(query);
   const found = ask(path, query, signal);
-  const open = openSlots(question)[0]; // without an answer, the best one is explained
-  const slot = open ?? query.get("slot") ?? "object";
-  const fact = h("span", {}, factSentence(question, slot));
+  const open = openSlots(question); // without an answer, the best one is explained
+  const slots = open.length > 0 ? open : slotsOf(query.get("slot") ?? "object");
+  const fact = h("span", {}, factSentence(question, slots));
   const title = h(
     "span",
     {},
@@ -27,24 +27,39 @@ export function view({ run, path, query, signal }) {
     " ",
     fact,
   );
-  if (open) found.then((why) => replace(fact, factSentence(question, slot, why.answer))).catch(() => {});
+  if (open.length > 0) found.then((why) => replace(fact, factSentence(why.question, slots))).catch(() => {});
   return [
     heading(title, { path, parameters: query }),
-    later(found, (why) => reasons(run, why, { path, query, signal }), [lines(3), block("chart-block"), lines(6, "tall")]),
+    later(found, (why) => (why.steps ? steps : reasons)(run, why, { path, query, signal }), [lines(3), block("chart-block"), lines(6, "tall")]),
     h("details", { class: "card ask-again" }, h("summary", {}, "Ask something else"), questionForm(run, question)),
+  ];
+}
+
+/** Return why two slots: the two probabilities, and the reasons of each. */
+function steps(run, why, { path, query, signal }) {
+  const titles = ["First: ", "Then, given that: "];
+  return [
+    h("p", { class: "standing" }, standing(why), " ", allAnswers(run, why)),
+    lead(why),
+    why.steps.map((step, place) =>
+      section(
+        [titles[place], named(step)],
+        h("p", { class: "standing" }, standing(step), " ", place > 0 && allAnswers(run, step)),
+        step.note && h("p", { class: "note" }, step.note),
+        total(step),
+        topicList(run, step, place === 0 ? "first" : "reason"),
+        fullTable(path, query, signal, (found) => found.steps[place]),
+      ),
+    ),
+    section("Between the two", betweenTwo(run, why.steps.at(-1), signal)),
   ];
 }
 
 function reasons(run, why, { path, query, signal }) {
   const { competitor, differences } = why;
-  const named = (one) => h("em", {}, h("bdi", {}, shownName(one)));
   return [
     h("p", { class: "standing" }, standing(why), " ", allAnswers(run, why)),
-    h(
-      "div",
-      { class: "lead" },
-      why.sentences.map((text) => h("p", {}, sentence(text))),
-    ),
+    lead(why),
     why.note && h("p", { class: "note" }, why.note),
     competitor && comparison(why, competitor, differences),
     section(
@@ -56,11 +71,7 @@ function reasons(run, why, { path, query, signal }) {
     competitor &&
       section(
         ["What speaks for ", named(competitor)],
-        h(
-          "div",
-          { class: "lead" },
-          competitor.sentences.map((text) => h("p", {}, sentence(text))),
-        ),
+        lead(competitor),
         total(competitor),
         topicList(run, competitor, "competitor-reason"),
       ),
@@ -76,7 +87,15 @@ function reasons(run, why, { path, query, signal }) {
   ];
 }
 
-const shownName = (why) => answerName(why.answer, why.slot);
+const named = (why) => h("em", {}, h("bdi", {}, answerName(why.answer, why.slot)));
+
+function lead(why) {
+  return h(
+    "div",
+    { class: "lead" },
+    why.sentences.map((text) => h("p", {}, sentence(text))),
+  );
+}
 
 function standing(why) {
   return [
@@ -89,7 +108,7 @@ function standing(why) {
 }
 
 function allAnswers(run, why) {
-  const question = { ...why.question, [why.slot]: null };
+  const question = { ...why.question, ...Object.fromEntries(slotsOf(why.slot).map((slot) => [slot, null])) };
   return h("a", { href: address(runPath(run.name, "complete"), question) }, "All answers");
 }
 
