@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,10 @@ class NewEvents:
 
     def take(self, rows: Ids) -> NewEvents:
         """Return the chosen events, in the order given."""
-        names = (tuple(column[row] for row in rows.tolist()) for column in (self.subject, self.predicate, self.object))
-        return NewEvents(*names, self.start[rows], self.end[rows], self.known[rows])
+        subject, predicate, object_ = (
+            tuple(column[row] for row in rows.tolist()) for column in (self.subject, self.predicate, self.object)
+        )
+        return NewEvents(subject, predicate, object_, self.start[rows], self.end[rows], self.known[rows])
 
 
 def join_events(parts: Iterable[NewEvents]) -> NewEvents:
@@ -44,8 +47,8 @@ def join_events(parts: Iterable[NewEvents]) -> NewEvents:
     columns = list(zip(*((p.subject, p.predicate, p.object, p.start, p.end, p.known) for p in parts), strict=True))
     if not columns:
         return NewEvents((), (), (), nothing, nothing, nothing)
-    names = (tuple(name for part in column for name in part) for column in columns[:3])
-    return NewEvents(*names, *(np.concatenate(column) for column in columns[3:]))
+    subject, predicate, object_ = (tuple(name for part in column for name in part) for column in columns[:3])
+    return NewEvents(subject, predicate, object_, *(np.concatenate(column) for column in columns[3:]))
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,35 +94,35 @@ def grow(graph: Graph, events: NewEvents) -> GrownGraph:
 
 
 def until(graph: Graph, tick: int, by_known: bool) -> Graph:
-    """Return the graph as it was before a tick: facts that ended before it, and those that had begun, without an end.
+    """Return the graph as it was before a tick; of a fact that had begun, an end that is not before it is not known.
 
     With `by_known`, an added fact that says when it was known is there as a whole if that was before the tick.
     """
     steps = graph.timeline.steps_before(tick)
-    left = {split: before(graph.facts(split), steps) for split in SPLITS}
+    left: dict[str, Any] = {
+        split: before(graph.facts(split), steps).take(happened(graph, split, tick, by_known)) for split in graph.splits
+    }
     if not isinstance(graph, GrownGraph):
         return replace(graph, **left)
-    if not by_known:
-        kept = _happened(graph.update, steps)
-        return replace(graph, **left, update=before(graph.update, steps), known_at=graph.known_at[kept])
-    said = graph.known_at != NO_TICK
-    kept = np.where(said, graph.known_at < tick, _happened(graph.update, steps))
-    cut = _cut(graph.update, steps)
-    columns = (np.where(said, own, other) for own, other in zip(graph.update.columns(), cut.columns(), strict=True))
-    return replace(graph, **left, update=Facts(*columns).take(kept), known_at=graph.known_at[kept])
+    kept = happened(graph, UPDATE, tick, by_known)
+    if by_known:
+        said = (graph.known_at != NO_TICK)[kept]
+        pairs = zip(graph.update.take(kept).columns(), left[UPDATE].columns(), strict=True)
+        left[UPDATE] = Facts(*(np.where(said, whole, cut) for whole, cut in pairs))
+    return replace(graph, **left, known_at=graph.known_at[kept])
+
+
+def happened(graph: Graph, split: str, tick: int, by_known: bool) -> NDArray[np.bool_]:
+    """Return which facts of a split had begun before a tick, or were known then, (facts,)."""
+    begun = np.minimum(*graph.facts(split).known_ends()) < graph.timeline.steps_before(tick)
+    if not by_known or not isinstance(graph, GrownGraph) or split != UPDATE:
+        return np.asarray(begun)
+    return np.where(graph.known_at == NO_TICK, begun, graph.known_at < tick)
 
 
 def before(facts: Facts, step: int) -> Facts:
-    """Return the facts with an end before a step; an end that is not before it is not known."""
-    return _cut(facts, step).take(_happened(facts, step))
-
-
-def _happened(facts: Facts, step: int) -> NDArray[np.bool_]:
-    return np.asarray(np.minimum(*facts.known_ends()) < step)
-
-
-def _cut(facts: Facts, step: int) -> Facts:
-    start, end = (np.where(ticks < step, ticks, UNKNOWN) for ticks in (facts.start, facts.end))
+    """Return the facts with ends that are not before a step as not known."""
+    start, end = (np.where(steps < step, steps, UNKNOWN) for steps in (facts.start, facts.end))
     return replace(facts, start=start, end=end)
 
 

@@ -49,14 +49,14 @@ def by_predicate(questions: Facts, graph: Graph) -> dict[str, Ids]:
 
 
 class PairHistory:
-    """The training events of every two entities, whatever their predicate and direction.
+    """The events of every two entities in train and updates, whatever their predicate and direction.
 
     With `past_only` nothing counts as near that is not before the time asked about.
     """
 
     def __init__(self, graph: Graph, past_only: bool = False) -> None:
         self.past_only = past_only
-        events = graph.train.with_inverses(len(graph.predicates)).events()
+        events = graph.seen.with_inverses(len(graph.predicates)).events()
         self._entities, self._steps = len(graph.entities), len(graph.timeline)
         pair = events.subject * self._entities + events.object
         self._keys = np.sort(pair * 4 * self._steps + events.time + self._steps)

@@ -14,16 +14,18 @@ from torch import Tensor
 
 from foretime.data.facts import UNKNOWN, Facts, empty_facts
 from foretime.data.graph import Graph
-from foretime.data.splitting import SPLITS
+from foretime.data.growth import UPDATE
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.ranks import batches
 from foretime.evaluation.slot_questions import kinds_asked
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_terms
-from foretime.evidence.module import evidence_of
+from foretime.evidence.module import EvidenceComponent, WithEvidence, evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
+from foretime.inference.missing import MissingEmbeddings
 from foretime.inference.two_slots import answer_two
+from foretime.models import Model
 from foretime.reranker.scorer import Scorer
 from foretime.runs.evaluation import Calibrations, pair_history, softmax_at
 from foretime.runs.finish import calibrations_in
@@ -32,6 +34,10 @@ from foretime.runs.loading import load_scorer
 
 if TYPE_CHECKING:
     from foretime.inference.explainer import Explainer
+
+
+KNOWN = ("train", "valid", UPDATE)
+"""The splits whose answers are already known; those of test are what a run is measured by."""
 
 
 class _Scored(NamedTuple):
@@ -43,6 +49,8 @@ class _Scored(NamedTuple):
     probability: Tensor
     splits: dict[str, Tensor]
     """Which candidates each split has."""
+    known: Tensor
+    """Which candidates train, valid or an update have."""
 
 
 class Predictor:
@@ -53,6 +61,7 @@ class Predictor:
         self.model = scorer.model
         self.graph = graph
         self.calibrations = calibrations
+        self.missing: MissingEmbeddings | None = None
         self._known: dict[tuple[str, Slot], SlotIndex] = {}
 
     @classmethod
@@ -71,7 +80,17 @@ class Predictor:
 
     def on(self, scorer: Scorer, graph: Graph) -> Predictor:
         """Return a predictor with the same calibration by another scorer, on a graph with the same names."""
-        return Predictor(scorer, graph, self.calibrations)
+        other = Predictor(scorer, graph, self.calibrations)
+        other.missing = self.missing
+        return other
+
+    def grown(self, scorer: Scorer, graph: Graph) -> Predictor:
+        """Return a predictor by another scorer, on a graph that has grown from this one: its facts stay indexed."""
+        other = self.on(scorer, graph)
+        other.missing = MissingEmbeddings(self.graph) if has_embeddings(self.model) else None
+        if graph.has_intervals == self.graph.has_intervals:
+            other._known = {key: index for key, index in self._known.items() if key[0] != UPDATE}
+        return other
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -100,7 +119,7 @@ class Predictor:
         answers = [Answers(question, ()) for question in questions]
         for row, both in enumerate(targets):
             if len(both) > 1:
-                answers[row] = answer_two(self, questions[row], top, already_known)
+                answers[row] = self.noted(answer_two(self, questions[row], top, already_known))
         for slot in SLOTS:
             rows = [row for row, target in enumerate(targets) if target == (slot,)]
             facts = self.facts_of([questions[row] for row in rows], slot)
@@ -164,10 +183,11 @@ class Predictor:
 
     def _score(self, slot: Slot, facts: Facts) -> _Scored:
         scores = self.scorer.score_slot(slot, facts)  # (facts, candidates)
-        splits = {split: self._known_mask(split, slot, facts, scores) for split in SPLITS}
-        still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
+        splits = {split: self._known_mask(split, slot, facts, scores) for split in self.graph.splits}
+        known = torch.stack([mask for split, mask in splits.items() if split in KNOWN]).any(0)
+        still_open = scores.masked_fill(known, -torch.inf)
         kind = kinds_asked(self._history, slot, facts, still_open)
-        return _Scored(scores, still_open, self.calibrations[slot].probabilities(still_open, kind), splits)
+        return _Scored(scores, still_open, self.calibrations[slot].probabilities(still_open, kind), splits, known)
 
     def _answer(
         self, slot: Slot, questions: list[Question], facts: Facts, top: int, already_known: AlreadyKnown
@@ -186,20 +206,29 @@ class Predictor:
         listed = found.probability.gather(1, columns).sum(1)
         others = (found.probability.sum(1) - listed).clamp(min=0.0).tolist()
         return [
-            Answers(question, tuple(answer(row, place) for place in shown.nonzero()[:, 0].tolist()), others[row])
+            self.noted(
+                Answers(question, tuple(answer(row, place) for place in shown.nonzero()[:, 0].tolist()), others[row])
+            )
             for row, (question, shown) in enumerate(zip(questions, best > -torch.inf, strict=True))
         ]
+
+    def noted(self, answers: Answers) -> Answers:
+        """Return answers with what a reader should know of them."""
+        if self.missing is None:
+            return answers
+        names = [name for one in answers for name in (one.names.values() or (one.name,))]
+        return replace(answers, note=self.missing.note(answers.question, names))
 
     def _one_answer(
         self, question: Question, at: tuple[int, int], rank: int, found: _Scored, terms: dict[str, float]
     ) -> Answer:
         slot, candidate = question.target, at[1]
-        known = next((split for split in SPLITS if bool(found.splits[split][at])), None)
+        known = next((split for split, mask in found.splits.items() if bool(mask[at])), None)
         return Answer(
             rank=rank,
             name=self.graph.timeline.label(candidate) if slot == "time" else self._names(slot).name(candidate),
             score=float(found.scores[at]),
-            probability=None if known in ("train", "valid") else float(found.probability[at]),
+            probability=None if known in KNOWN else float(found.probability[at]),
             already_known=known,
             terms=terms,
             source=(self, question),
@@ -224,6 +253,12 @@ class Predictor:
         if self.scorer.is_reranked(slot):
             terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
         return terms
+
+
+def has_embeddings(model: Model) -> bool:
+    """Return whether a model has more to its score than evidence."""
+    base = model.base if isinstance(model, WithEvidence) else model
+    return not isinstance(base, EvidenceComponent) and any(True for _ in base.parameters())
 
 
 def _calibrations(run: RunFolder) -> Calibrations:

@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 
 from foretime.data.facts import Facts, Ids
-from foretime.data.splitting import SPLITS
 from foretime.evaluation.slots import Slot
 from foretime.evidence.index import build_index
 from foretime.evidence.module import evidence_of
@@ -100,17 +99,16 @@ def _pairs(
     facts = replace(asked.take(np.zeros(len(first.ids), dtype=np.int64)), **{slots[0]: first.ids.astype(np.int64)})
     found = predictor._score(slots[1], facts)
     given_first = torch.log(found.probability.nan_to_num(0.0))  # −∞ for what is known already
-    known = found.splits["train"] | found.splits["valid"]
     if not hide:
-        given_first = torch.where(known, torch.log_softmax(found.scores, 1), given_first)
+        given_first = torch.where(found.known, torch.log_softmax(found.scores, 1), given_first)
     scores = torch.from_numpy(np.log(first.chances))[:, None] + given_first.double()  # (chosen, entities)
     values, places = scores.reshape(-1).topk(min(top, scores.numel()))
     pairs = []
     possible = values > -torch.inf
     for score, place in zip(values[possible].tolist(), places[possible].tolist(), strict=True):
         row, column = divmod(place, scores.shape[1])
-        split = next((name for name in SPLITS if bool(found.splits[name][row, column])), None)
-        probability = None if split in ("train", "valid") else float(np.exp(score))
+        split = next((name for name, mask in found.splits.items() if bool(mask[row, column])), None)
+        probability = None if bool(found.known[row, column]) else float(np.exp(score))
         terms = (float(np.log(first.chances[row])), float(given_first[row, column]))
         pairs.append(_Pair(score, probability, int(first.ids[row]), column, terms, split))
     return pairs

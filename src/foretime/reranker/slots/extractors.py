@@ -53,8 +53,8 @@ class SlotExtractor(Protocol):
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the best candidates of facts with that slot open; `hidden`: the facts themselves are not seen."""
 
-    def on(self, index: EvidenceIndex) -> Self:
-        """Return the same over other events."""
+    def on(self, index: EvidenceIndex, words: NameWords) -> Self:
+        """Return the same over other events, and other words of names."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class PredicateExtractor:
     words: NameWords
     softmax: PredicateSoftmax
 
-    def on(self, index: EvidenceIndex) -> PredicateExtractor:
-        """Return the same over other events."""
-        return replace(self, index=index)
+    def on(self, index: EvidenceIndex, words: NameWords) -> PredicateExtractor:
+        """Return the same over other events, and other words of names."""
+        return replace(self, index=index, words=words)
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the predicates that the softmax finds most likely."""
@@ -109,9 +109,9 @@ class StepExtractor:
     words: NameWords
     softmax: PredicateSoftmax
 
-    def on(self, index: EvidenceIndex) -> StepExtractor:
-        """Return the same over other events."""
-        return replace(self, index=index)
+    def on(self, index: EvidenceIndex, words: NameWords) -> StepExtractor:
+        """Return the same over other events, and other words of names."""
+        return replace(self, index=index, words=words)
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the steps with the highest first score; a hidden fact is hidden at its own time."""

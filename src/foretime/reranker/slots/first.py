@@ -26,15 +26,22 @@ def predicate_chances(events: EventLists, entity: int, time: int, as_subject: bo
     seen_from = events.by_entity_predicate[own]  # as others do it to the entity: what it does itself is an inverse
     predicate = seen_from - events.predicates if as_subject else seen_from
     fits = (predicate >= 0) & (predicate < events.predicates)
-    usual = np.diff(events.by_predicate)[: events.predicates].astype(np.float64)
+    usual = _counts(events.by_predicate, events.by_predicate_time, time, past_only)[: events.predicates]
     return _chances(events.by_entity_time[own][fits], predicate[fits], time, usual, past_only)
 
 
 def subject_chances(events: EventLists, predicate: int, time: int, past_only: bool) -> Chances:
     """Return how likely each entity is a subject of a predicate at a time, (entities,)."""
     own = slice(events.by_predicate[predicate], events.by_predicate[predicate + 1])
-    usual = np.diff(events.by_entity).astype(np.float64)
+    usual = _counts(events.by_entity, events.by_entity_time, time, past_only)
     return _chances(events.by_predicate_time[own], events.by_predicate_subject[own], time, usual, past_only)
+
+
+def _counts(first: NDArray[np.int64], times: NDArray[np.int32], time: int, past_only: bool) -> Chances:
+    """Return how many events each owner has, (owners,); if only the past counts, before the time."""
+    if not past_only:
+        return np.diff(first).astype(np.float64)
+    return np.diff(np.append(0, np.cumsum(times < time))[first]).astype(np.float64)
 
 
 def _chances(times: NDArray[np.int32], ids: NDArray[np.int32], time: int, usual: Chances, past_only: bool) -> Chances:
