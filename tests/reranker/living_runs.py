@@ -1,4 +1,4 @@
-"""Updates of small runs, and the same run with everything built anew: what an updated one must equal to the last bit."""
+"""Updates of small runs, and the same run with everything built anew, which an updated one must equal."""
 
 from pathlib import Path
 

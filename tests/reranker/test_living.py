@@ -94,7 +94,7 @@ def test_bad_rows_are_reported_as_in_training_and_nothing_is_changed(run: Run, t
         run.update(file)
     assert "new.csv:2: the time '2031-02-30' is not a time" in str(error.value)
     assert "new.csv:3: the predicate is empty" in str(error.value)
-    with pytest.raises(DataError, match="new events: row 1: .* is before the timeline"):
+    with pytest.raises(DataError, match=r"new events: row 1: .* is before the timeline"):
         run.update(
             [(name, "visits", "x", "1700")] if run.graph.timeline.unit == "year" else [(name, "p", "x", "1700-01-01")]
         )

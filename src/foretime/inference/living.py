@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph
-from foretime.data.growth import UPDATE, GrownGraph, NewEvents, grow, join_events
+from foretime.data.growth import UPDATE, GrownGraph, grow, join_events
 from foretime.data.new_events import read_events
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.predictor import Predictor
@@ -108,7 +109,8 @@ class LivingState:
         if tuple(update for update, _ in found[:done]) != before.updates:
             before, done = _State((), self._graph), 0
         updates = tuple(update for update, _ in found)
-        self._state = self._grown(before, updates, join_events(events for _, events in found[done:]))
+        events = join_events(events for _, events in found[done:])
+        self._state = self._grown(before, updates, grow(before.graph, events) if len(events) else before.graph)
         return True
 
     def add(self, source: Any, reading: Mapping[str, Any], known: str | int | None) -> UpdateReport:
@@ -117,11 +119,18 @@ class LivingState:
         with self.log.held():
             self.refresh()
             before, number = self._state, None
-            new = events.take(np.flatnonzero(self._is_new(events)))
+            grown = grow(before.graph, events)
+            wanted = grown.update.take(slice(len(grown.update) - len(events), None))
+            facts = concatenate([before.graph.facts(split) for split in self._evidence(before.graph)])
+            is_new = _is_new(wanted, facts, grown)
+            new = events.take(np.flatnonzero(is_new))
             if len(new):
                 name = Path(source).name if isinstance(source, str | Path) else "rows"
                 update = self.log.append(new, name)
-                self._state, number = self._grown(before, (*before.updates, update), new), update.number
+                # what is left out has no name and no time that what is kept, or the graph, does not have
+                kept = np.append(np.ones(len(grown.update) - len(events), dtype=bool), is_new)
+                grown = replace(grown, update=grown.update.take(kept), known_at=grown.known_at[kept])
+                self._state, number = self._grown(before, (*before.updates, update), grown), update.number
         graph, there = self.graph, len(events) - len(new)
         names = len(graph.entities) - len(before.graph.entities), len(graph.predicates) - len(before.graph.predicates)
         return UpdateReport(number, len(new), there, *names, graph.timeline.label(len(graph.timeline) - 1))
@@ -145,9 +154,8 @@ class LivingState:
     def _evidence(self, graph: Graph) -> tuple[str, ...]:
         return (*self._splits, UPDATE) if isinstance(graph, GrownGraph) else self._splits
 
-    def _grown(self, before: _State, updates: tuple[Update, ...], events: NewEvents) -> _State:
+    def _grown(self, before: _State, updates: tuple[Update, ...], graph: Graph) -> _State:
         """Return the state with more events; what answers is there at once if it was there before."""
-        graph = grow(before.graph, events) if len(events) else before.graph
         after = before._replace(updates=updates, graph=graph)
         return after if before.predictor is None else self._built(after._replace(predictor=None))
 
@@ -168,24 +176,16 @@ class LivingState:
             scorer = sorted_.scorer()
         return state._replace(predictor=trained.grown(scorer, graph), sorted_=sorted_)
 
-    def _is_new(self, events: NewEvents) -> NDArray[np.bool_]:
-        """Return which events are neither evidence yet nor twice among themselves, (events,)."""
-        graph = self.graph
-        facts = concatenate([graph.facts(split) for split in self._evidence(graph)])
-        asked = grow(graph, events)  # where old names have the ids that the facts have
-        wanted = asked.update.take(slice(len(asked.update) - len(events), None))
-        found, seen = np.zeros(len(events), dtype=bool), set(_among(facts, wanted, len(asked.entities)))
-        for place, row in enumerate(_rows(wanted)):
-            found[place] = row not in seen
-            seen.add(row)
-        return found
 
-
-def _among(facts: Facts, wanted: Facts, entities: int) -> list[tuple[int, ...]]:
-    """Return the facts that have the two entities of one that is wanted."""
-    own, other = (part.subject * entities + part.object for part in (facts, wanted))
-    return _rows(facts.take(np.isin(own, other)))
-
-
-def _rows(facts: Facts) -> list[tuple[int, ...]]:
-    return list(zip(*(column.tolist() for column in facts.columns()), strict=True))
+def _is_new(events: Facts, facts: Facts, graph: Graph) -> NDArray[np.bool_]:
+    """Return which events are not among the facts, nor earlier among themselves, (events,)."""
+    pairs, own_pairs = (part.subject * len(graph.entities) + part.object for part in (events, facts))
+    near = facts.take(np.isin(own_pairs, pairs))  # only these two entities can make them the same
+    both, steps = concatenate([near, events]), len(graph.timeline) + 1
+    _, pair = np.unique(both.subject * len(graph.entities) + both.object, return_inverse=True)
+    when = (both.predicate * steps + both.start + 1) * steps + both.end + 1
+    distinct, what = np.unique(when, return_inverse=True)
+    _, first = np.unique(pair * len(distinct) + what, return_index=True)
+    found = np.zeros(len(both), dtype=bool)
+    found[first] = True
+    return found[len(near) :]

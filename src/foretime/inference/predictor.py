@@ -14,7 +14,7 @@ from torch import Tensor
 
 from foretime.data.facts import UNKNOWN, Facts, empty_facts
 from foretime.data.graph import Graph
-from foretime.data.growth import UPDATE
+from foretime.data.growth import UPDATE, GrownGraph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.groups import PairHistory
@@ -76,6 +76,7 @@ class Predictor:
 
     @cached_property
     def _history(self) -> PairHistory:
+        """What tells the kinds of questions."""
         return pair_history(self.model, self.graph)
 
     def on(self, scorer: Scorer, graph: Graph) -> Predictor:
@@ -84,9 +85,10 @@ class Predictor:
         other.missing = self.missing
         return other
 
-    def grown(self, scorer: Scorer, graph: Graph) -> Predictor:
+    def grown(self, scorer: Scorer, graph: GrownGraph) -> Predictor:
         """Return a predictor by another scorer, on a graph that has grown from this one: its facts stay indexed."""
         other = self.on(scorer, graph)
+        other._history = self._history.grown(graph, graph.update)
         other.missing = MissingEmbeddings(self.graph) if has_embeddings(self.model) else None
         if graph.has_intervals == self.graph.has_intervals:
             other._known = {key: index for key, index in self._known.items() if key[0] != UPDATE}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -46,9 +47,10 @@ def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords
     return _with_counts(names, *_count_words(names, facts, predicates))
 
 
-def _words(name: str) -> dict[str, None]:
-    """Return the words of a name, each once."""
-    return dict.fromkeys(_WORD.findall(name.casefold()))
+@lru_cache(1 << 17)
+def _words(name: str) -> tuple[str, ...]:
+    """Return the words of a name, each once; those of many names are kept, for graphs that grow."""
+    return tuple(dict.fromkeys(_WORD.findall(name.casefold())))
 
 
 def distinct_words(entities: Vocabulary) -> list[str]:

@@ -69,13 +69,12 @@ def _carry(softmax: PredicateSoftmax, rows: Ids, predicates: PredicateMap) -> Pr
     ids = predicates.ids[: predicates.predicates]
     if len(rows) == len(softmax.weights) and predicates.is_identity and np.array_equal(rows, np.arange(len(rows))):
         return softmax
-    seen, columns = torch.from_numpy(ids >= 0), torch.from_numpy(np.maximum(ids, 0))
-    weights = torch.zeros(len(rows), len(ids))
-    there = torch.from_numpy(np.flatnonzero(rows >= 0))
-    own = softmax.weights[torch.from_numpy(rows)[there]]
+    weights = softmax.weights.index_select(0, torch.from_numpy(np.maximum(rows, 0)))
+    weights[torch.from_numpy(np.flatnonzero(rows < 0))] = 0.0
     if not predicates.is_identity:
-        own = torch.where(seen, own[:, columns], own.mean(1, keepdim=True))
-    weights[there] = own
+        usual = weights.mean(1, keepdim=True)
+        weights = weights.index_select(1, torch.from_numpy(np.maximum(ids, 0)))
+        weights[:, torch.from_numpy(np.flatnonzero(ids < 0))] = usual
     return PredicateSoftmax(weights)
 
 
