@@ -5,6 +5,7 @@
 The run is made by hand: embeddings of rank 50, evidence, trees and models of the slots have random weights, which cost
 as much as trained ones. All facts but the last 30,000 are its train. The others come in three updates of 10,000, the
 second with new entities, the third with new predicates too. A first answer is compared with the median of others.
+Where other work shares the machine, the seconds of the processor say more than those of the clock.
 """
 
 from __future__ import annotations
@@ -80,11 +81,14 @@ def measure(whole: Graph) -> dict[str, Any]:
         found["usual_answer_ms"] = _ms(float(np.median(usual[4:])))
         for place, name in enumerate(("old_names", "new_entities", "new_predicates")):
             new = [_renamed(row, place, number) for number, row in enumerate(rows[place * COUNT :][:COUNT])]
+            worked = time.process_time()
             taken = _seconds(lambda new=new: living.add(new, {}, None))
+            worked = time.process_time() - worked
             first = _seconds(lambda: living.predictor.predict_many(asked[:1]))
             others = [_seconds(lambda q=question: living.predictor.predict_many([q])) for question in asked]
             more = first - float(np.median(others[4:]))
-            found[name] = {"update_seconds": round(taken, 2), "first_answer_more_ms": _ms(more)}
+            found[name] = {"update_seconds": round(taken, 2), "processor_seconds": round(worked, 2)}
+            found[name]["first_answer_more_ms"] = _ms(more)
         reopened = LivingState(graph, ["train"], Path(folder), lambda: living.trained)
         found["opened_with_three_updates_seconds"] = round(_seconds(lambda: reopened.predictor), 2)
         found["undo_and_answer_seconds"] = round(_seconds(lambda: (living.undo(), living.predictor)), 2)

@@ -35,7 +35,7 @@ def test_new_events_are_added_listed_known_and_taken_back(foretime, run: Path, t
     assert [(one["number"], one["events"], one["source"]) for one in listed] == [(1, 1, "new.csv")]
     question = ("-s", asked["subject"], "-p", asked["predicate"], "-t", "2030-01-05")
     found = foretime("predict", run, *question, "--json", "-n", 500)
-    assert "1 events were added by 1 update, until 2030-01-05" in found.err
+    assert "1 event was added by 1 update, until 2030-01-05" in found.err
     known = {one["name"]: one["already_known"] for one in json.loads(found.out)}
     assert known["Atlantis"] == "update"
     for day, by, there in (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ class LivingState:
     def __init__(self, graph: Graph, splits: Sequence[str], run: Path, open_: Callable[[], Predictor]) -> None:
         self._graph, self._splits, self._open = graph, tuple(splits), open_
         self.log = UpdateLog(run, graph.timeline)
-        self._state = _State((), graph)
+        self._state, self._lock = _State((), graph), RLock()
         self.refresh()
 
     @cached_property
@@ -102,6 +103,10 @@ class LivingState:
 
     def refresh(self) -> bool:
         """Take in what was written or taken back since, by whomever; return whether anything was."""
+        with self._lock:
+            return self._refresh()
+
+    def _refresh(self) -> bool:
         before = self._state
         if self.log.stamp() == before.stamp:
             return False
@@ -116,8 +121,8 @@ class LivingState:
     def add(self, source: Any, reading: Mapping[str, Any], known: str | int | None) -> UpdateReport:
         """Add the new ones among some events, or raise an error for bad rows and change nothing."""
         events = read_events(source, self._graph.timeline, reading, known)
-        with self.log.held():
-            self.refresh()
+        with self._lock, self.log.held():
+            self._refresh()
             before, number = self._state, None
             grown = grow(before.graph, events)
             wanted = grown.update.take(slice(len(grown.update) - len(events), None))
@@ -137,7 +142,7 @@ class LivingState:
 
     def undo(self) -> Update | None:
         """Take back the last update, and return it; nothing if there is none."""
-        with self.log.held():
+        with self._lock, self.log.held():
             found = self.log.undo()
         self.refresh()
         return found
@@ -145,11 +150,20 @@ class LivingState:
     @property
     def note(self) -> str | None:
         """How many events were added, and until when; nothing without any."""
-        graph, updates = self._state.graph, len(self._state.updates)
+        updates = self._state.updates
+        if not updates:
+            return None
+        count = sum(update.events for update in updates)
+        by = f"{len(updates):,} update{'s' * (len(updates) > 1)}"
+        return f"{count:,} event{'s were' if count > 1 else ' was'} added by {by}, until {self.added_until}"
+
+    @property
+    def added_until(self) -> str | None:
+        """The last time of the events that were added; nothing without any."""
+        graph = self._state.graph
         if not isinstance(graph, GrownGraph):
             return None
-        last = graph.timeline.label(int(np.max([graph.update.start, graph.update.end])))
-        return f"{len(graph.update):,} events were added by {updates:,} update{'s' * (updates > 1)}, until {last}"
+        return graph.timeline.label(int(np.max([graph.update.start, graph.update.end])))
 
     def _evidence(self, graph: Graph) -> tuple[str, ...]:
         return (*self._splits, UPDATE) if isinstance(graph, GrownGraph) else self._splits
@@ -161,9 +175,12 @@ class LivingState:
 
     def _answering(self) -> _State:
         state = self._state
-        if state.predictor is None:
-            state = self._state = self._built(state)
-        return state
+        if state.predictor is not None:
+            return state
+        with self._lock:
+            if self._state.predictor is None:
+                self._state = self._built(self._state)
+            return self._state
 
     def _built(self, state: _State) -> _State:
         """Return the state with what answers, merged into what is sorted already."""

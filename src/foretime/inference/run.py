@@ -288,6 +288,11 @@ class Run:
         """How many events updates have added, and until when; None without any."""
         return self._living.note
 
+    @property
+    def added_until(self) -> str | None:
+        """The last time of the events that updates have added; None without any."""
+        return self._living.added_until
+
     def as_of(self, day: Time, *, by: By = "happened") -> RunView:
         """Return the run as of a day: events that happened on it or later are no evidence.
 
