@@ -59,7 +59,7 @@ def kill_while_it_writes(run: Path, parts: list, after: float) -> list[str]:
 def test_a_writer_that_is_killed_leaves_whole_updates_and_what_it_has_reported(trained: Path, tmp_path: Path):
     draw, moments = np.random.default_rng(1), random.Random(1)
     run = Run(copied(trained, tmp_path / "run"))
-    for round_ in range(4):
+    for round_ in range(3):
         parts: list = []
         for _ in range(30):
             parts += [drawn_rows(run, draw, 5), None] if draw.random() < 0.3 else [drawn_rows(run, draw, 5)]
