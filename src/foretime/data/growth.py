@@ -133,4 +133,4 @@ def _grown(vocabulary: Vocabulary, names: Iterable[str]) -> Vocabulary:
 
 
 def _ids(vocabulary: Vocabulary, names: Iterable[str]) -> Ids:
-    return np.array([vocabulary.id(name) for name in names], dtype=np.int64)
+    return np.array(vocabulary.ids(names), dtype=np.int64)

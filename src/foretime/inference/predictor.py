@@ -63,6 +63,7 @@ class Predictor:
         self.calibrations = calibrations
         self.missing: MissingEmbeddings | None = None
         self._known: dict[tuple[str, Slot], SlotIndex] = {}
+        self._added: dict[tuple[str, Slot], SlotIndex] = {}
 
     @classmethod
     def open(cls, run: RunFolder | Path | str, graph: Graph | None = None) -> Predictor:
@@ -91,7 +92,7 @@ class Predictor:
         other._history = self._history.grown(graph, graph.update)
         other.missing = MissingEmbeddings(self.graph) if has_embeddings(self.model) else None
         if graph.has_intervals == self.graph.has_intervals:
-            other._known = {key: index for key, index in self._known.items() if key[0] != UPDATE}
+            other._known = self._known  # shared: whoever indexes a split of the training first does it for all
         return other
 
     @cached_property
@@ -238,10 +239,11 @@ class Predictor:
 
     def _known_mask(self, split: str, slot: Slot, facts: Facts, scores: Tensor) -> Tensor:
         """Return which candidates the facts of a split have already, (facts, candidates)."""
-        if (split, slot) not in self._known:
-            self._known[split, slot] = SlotIndex(self.graph, slot, self.graph.facts(split))
+        indexed = self._added if split == UPDATE else self._known
+        if (split, slot) not in indexed:
+            indexed[split, slot] = SlotIndex(self.graph, slot, self.graph.facts(split))
         mask = torch.zeros(scores.shape, dtype=torch.bool)
-        row, column = self._known[split, slot].find(facts)
+        row, column = indexed[split, slot].find(facts)
         mask[torch.from_numpy(row), torch.from_numpy(column)] = True
         return mask
 

@@ -18,7 +18,7 @@ from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.module import EvidenceComponent, WithEvidence, evidence_of
 from foretime.models import Model
 from foretime.models.carried import CarriedModel, TrainedIds
-from foretime.reranker.features.names import distinct_words, name_words
+from foretime.reranker.features.names import NameWords, distinct_words, name_words
 from foretime.reranker.scorer import RerankedModel, Scorer
 from foretime.reranker.slots.carrying import OtherNames, carry_slots
 
@@ -56,9 +56,8 @@ def carry_scorer(scorer: Scorer, graph: Graph, share_entities: bool) -> Scorer:
     known = AnswerIndex(empty_facts())
     slots = scorer.slots
     if slots is not None:
-        words, before = distinct_words(graph.entities), distinct_words(trained.entities)
-        other = OtherNames(map_, entities, _places(words, before), len(trained.entities), len(before))
-        slots = carry_slots(slots, other, index, names)
+        words, count = _word_places(graph.entities, trained.entities, names, reranked.extractor.names)
+        slots = carry_slots(slots, OtherNames(map_, entities, words, len(trained.entities), count), index, names)
     return Scorer(model, graph, RerankedModel(model, reranked.reranker, extractor, known), slots)
 
 
@@ -73,6 +72,14 @@ def _carry_model(model: Model, ids: TrainedIds, index: EvidenceIndex, weights: t
     if isinstance(model, WithEvidence):
         return WithEvidence(CarriedModel(model.base, ids), index).on(index, weights).eval()
     return CarriedModel(model, ids).eval()
+
+
+def _word_places(now: Vocabulary, before: Vocabulary, words: NameWords, trained: NameWords) -> tuple[Ids, int]:
+    """Return the trained place of each word of names, −1 for one without, and how many were trained."""
+    count = len(trained.rarity)
+    if now.names[: len(before)] == before.names:  # new names, and so new words, come after the trained ones
+        return np.where(np.arange(len(words.rarity)) < count, np.arange(len(words.rarity)), -1), count
+    return _places(distinct_words(now), distinct_words(before)), count
 
 
 def _places(names: Sequence[str], among: Sequence[str]) -> Ids:
