@@ -58,7 +58,7 @@ def test_the_time_at_which_an_event_was_known_is_a_column_by_name_or_by_number(t
     plain.write_text("a,p,b,2020-01-07,2020-01-09\n")
     for path, column in ((named, "seen"), (plain, 5)):
         assert read_events(path, timeline, {}, column).known.tolist() == [timeline.tick("2020-01-09")]
-    with pytest.raises(DataError, match="no column 'saw' for the known; there are .*'seen'"):
+    with pytest.raises(DataError, match=r"no column 'saw' for the known; there are .*'seen'"):
         read_events(named, timeline, {}, "saw")
     named.write_text("subject,predicate,object,time,known\na,p,b,2020-01-07,soon\n")
     with pytest.raises(DataError, match=r"named\.csv:2: known is 'soon', which is no day"):
