@@ -14,8 +14,9 @@ from foretime import Answer, Graph, Question
 from foretime.config import Config, ModelConfig, override
 from foretime.data.facts import UNKNOWN, inverse
 from foretime.data.graph import read_graph
+from foretime.data.splitting import SPLITS
 from foretime.errors import Interrupted, QuestionError, RunError
-from foretime.inference.predictor import SPLITS, Predictor
+from foretime.inference.predictor import Predictor
 from foretime.models import Queries, build_model
 from foretime.reranker.scorer import Scorer
 from foretime.runs.evaluation import softmax_at

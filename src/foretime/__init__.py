@@ -65,12 +65,14 @@ if TYPE_CHECKING:
     from foretime.inference.explanation.explanation import Explanation as Explanation
     from foretime.inference.explanation.explanation import Topic as Topic
     from foretime.inference.explanation.reasons import ShownReason as ShownReason
+    from foretime.inference.living import UpdateReport as UpdateReport
     from foretime.inference.ranked_runs import compare as compare
     from foretime.inference.run import Run as Run
     from foretime.inference.run import find_runs as find_runs
     from foretime.inference.run import open_run as open_run
     from foretime.inference.run import resume as resume
     from foretime.inference.run import train as train
+    from foretime.inference.views import RunView as RunView
     from foretime.inference.what_if import AnswerChange as AnswerChange
     from foretime.inference.what_if import Changes as Changes
     from foretime.inference.what_if import ComparedAnswer as ComparedAnswer
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from foretime.rules.table import Rules as Rules
     from foretime.runs.presets import PRESETS as PRESETS
     from foretime.runs.presets import Preset as Preset
+    from foretime.runs.updates import Update as Update
     from foretime.runs.upgrade import upgrade as upgrade
     from foretime.service import serve as serve
     from foretime.tables import Table as Table
@@ -121,8 +124,10 @@ _PUBLIC = {
     "foretime.inference.explanation.events": "DatedEvent",
     "foretime.inference.explanation.explanation": "Explanation Topic",
     "foretime.inference.explanation.reasons": "ShownReason",
+    "foretime.inference.living": "UpdateReport",
     "foretime.inference.ranked_runs": "compare",
     "foretime.inference.run": "Run find_runs open_run resume train",
+    "foretime.inference.views": "RunView",
     "foretime.inference.what_if": "AnswerChange Changes ComparedAnswer WhatIf",
     "foretime.rules.comparing": "CheckedRules RuleDifference",
     "foretime.rules.files": "RuleFormat read_rules rule_format",
@@ -132,6 +137,7 @@ _PUBLIC = {
     "foretime.rules.rule": "Rule RuleIds",
     "foretime.rules.table": "Rules",
     "foretime.runs.presets": "PRESETS Preset",
+    "foretime.runs.updates": "Update",
     "foretime.runs.upgrade": "upgrade",
     "foretime.service": "serve",
     "foretime.tables": "Table",

@@ -39,3 +39,20 @@ def test_lists_without_some_facts_are_those_of_the_other_facts(graph: tuple[tupl
         for index in (fewer, again):
             for one, other in zip(index.answers(facts), AnswerIndex(left, filter_name).answers(facts), strict=True):
                 assert np.array_equal(one, other)
+
+
+@few
+@given(graph=graphs(), seed=st.integers(0, 2**32 - 1))
+def test_lists_that_have_grown_are_those_of_all_facts(graph: tuple[tuple[int, ...], list[Fact]], seed: int):
+    timeline, rows = graph
+    draw = np.random.default_rng(seed)
+    cuts = np.sort(draw.integers(0, len(rows) + 1, size=2)).tolist()
+    parts = [table(rows[begin:end]) for begin, end in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
+    steps = steps_of(timeline)
+    sizes = [(ENTITIES + more, PREDICATES + more, steps + more) for more in (0, 0, 2)]
+    grown = SortedEvents(parts[0], *sizes[0])
+    for part, size in zip(parts[1:], sizes[1:], strict=True):
+        grown = grown.grown(part, *size)
+    assert_same(grown.lists(), event_lists(table(rows), *sizes[-1]))
+    kept = draw.random(len(rows)) < 0.6
+    assert_same(grown.lists(kept), event_lists(table(rows).take(kept), *sizes[-1]))

@@ -131,7 +131,7 @@ def test_a_loaded_run_scores_all_candidates_and_contributions_add_up(
         scores = model.score(facts)
         assert scores.shape == (10, size)
         torch.testing.assert_close(scores, torch.cat([model.score(facts.take(slice(k, k + 1))) for k in range(10)]))
-        again = model.on(index_over(small_graph, small_graph.train)).score(facts)
+        again = model.on(index_over(small_graph, small_graph.train), model.extractor.words).score(facts)
         torch.testing.assert_close(scores, again)
         features = model.extractor.extract(facts, hidden=False).features
         np.testing.assert_allclose(model.trees.contributions(features).sum(1), model.trees.score(features), atol=1e-6)

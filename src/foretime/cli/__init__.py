@@ -20,6 +20,7 @@ from foretime.cli.rules import mine, rules_app
 from foretime.cli.serve import serve
 from foretime.cli.train import train
 from foretime.cli.tune import tune
+from foretime.cli.update import update
 from foretime.cli.upgrade import upgrade
 
 STOPPED = 130
@@ -46,7 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (train, tune, evaluate, compare, predict, explain, serve, demo, mine, upgrade):
+for command in (train, tune, evaluate, compare, predict, explain, update, serve, demo, mine, upgrade):
     app.command()(command)
 for name, group in {"data": data_app, "rules": rules_app, "bench": bench_app}.items():
     app.add_typer(group, name=name)

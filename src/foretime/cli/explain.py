@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, WHAT_IF, AsJson, Known, RunPath, TargetName, takes
-from foretime.cli.output import open_run, print_json, say
+from foretime.cli.options import AS_OF, QUESTION, WHAT_IF, AsJson, Known, RunPath, TargetName, as_of_view, takes
+from foretime.cli.output import note, open_run, print_json, say
 
 
-@takes(QUESTION, WHAT_IF)
+@takes(QUESTION, WHAT_IF, AS_OF)
 def explain(  # noqa: PLR0913, each is a flag
     run: RunPath,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
@@ -30,6 +30,7 @@ def explain(  # noqa: PLR0913, each is a flag
     *,
     question: dict[str, str],
     evidence: dict[str, Any],
+    as_of: dict[str, Any],
 ) -> None:
     """Say why an answer has its score: in a sentence, by what it is about, and by the rules and events behind it.
 
@@ -40,7 +41,10 @@ def explain(  # noqa: PLR0913, each is a flag
         _ = ft.Question(**question).targets  # a question that cannot be asked should not wait for the model
     opened = open_run(run)
     what_if = opened.what_if(**evidence) if evidence else None
-    explanation = (what_if or opened).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    view = as_of_view(opened, as_of, evidence)
+    if isinstance(view, ft.RunView):
+        note(view.note)
+    explanation = (what_if or view).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
     compared = what_if.compare(explanation) if what_if else None
     if as_json or format_ == "json":
         print_json(explanation.to_dict(top, full) | (compared.to_dict() if compared else {}))

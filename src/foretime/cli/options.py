@@ -139,6 +139,34 @@ READING = FlagGroup(
     _reading,
 )
 
+LAYOUT = FlagGroup(
+    "layout", {name: READING.flags[name] for name in ("columns", "header", "delimiter", "names")}, _reading
+)
+AS_OF = FlagGroup(
+    "as_of",
+    {
+        "as_of": Annotated[
+            str | None,
+            typer.Option(metavar="DAY", help="Answer as of a day: what happened on it or later is no evidence."),
+        ],
+        "by": Annotated[
+            Literal["happened", "known"] | None,
+            typer.Option(help="With --as-of: the day on which an event happened counts, or the one it was known on."),
+        ],
+    },
+)
+
+
+def as_of_view(run: ft.Run, as_of: dict[str, Any], evidence: dict[str, Any]) -> ft.Run | ft.RunView:
+    """Return the run, or the run as of the day that the flags name."""
+    if not as_of:
+        return run
+    if "as_of" not in as_of:
+        raise ft.QuestionError("--by says what --as-of goes by; give --as-of DAY too")
+    if evidence:
+        raise ft.QuestionError("--as-of and --without, --with or --past-only change the evidence; give one of them")
+    return run.as_of(as_of["as_of"], by=as_of.get("by", "happened"))
+
 
 def _mining(given: dict[str, Any]) -> dict[str, Any]:
     """Return the keywords of `foretime.mine` that the flags give."""

@@ -50,6 +50,8 @@ def open_run(path: Path) -> ft.Run:
     run = ft.open_run(path)
     if run.note:
         note(run.note)
+    if run.update_note:
+        note(run.update_note)
     return run
 
 

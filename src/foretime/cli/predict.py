@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, WHAT_IF, AsJson, Known, RunPath, takes
+from foretime.cli.options import AS_OF, QUESTION, WHAT_IF, AsJson, Known, RunPath, as_of_view, takes
 from foretime.cli.output import note, open_run, print_json, say, show
 
 
-@takes(QUESTION, WHAT_IF)
+@takes(QUESTION, WHAT_IF, AS_OF)
 def predict(  # noqa: PLR0913, each is a flag
     run: RunPath,
     top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
@@ -25,6 +25,7 @@ def predict(  # noqa: PLR0913, each is a flag
     *,
     question: dict[str, str],
     evidence: dict[str, Any],
+    as_of: dict[str, Any],
 ) -> None:
     """Answer a question: give all of subject, predicate, object and time but the one, or the two, that you ask for.
 
@@ -40,7 +41,9 @@ def predict(  # noqa: PLR0913, each is a flag
         opened = open_run(run)
         if why:
             _say_what_is_missing(opened)
-        count = opened.answer_file(questions, out, top=top, already_known=known, reasons=why)
+        count = as_of_view(opened, as_of, evidence).answer_file(
+            questions, out, top=top, already_known=known, reasons=why
+        )
         note(f"{count:,} questions answered in {out}")
         return
     targets = ft.Question(**question).targets  # a question that cannot be asked should not wait for the model
@@ -49,10 +52,14 @@ def predict(  # noqa: PLR0913, each is a flag
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:
         _say_what_is_missing(opened)
-    asked, changes = ft.Question(**question), None
+    asked, changes, view = ft.Question(**question), None, as_of_view(opened, as_of, evidence)
+    if isinstance(view, ft.RunView):
+        note(view.note)
     if evidence:
         changes = opened.what_if(**evidence).changes(asked, top=top, already_known=known)
-    answers = changes.answers if changes else opened.predict(**question, top=top, already_known=known)
+    answers = changes.answers if changes else view.predict(**question, top=top, already_known=known)
+    if answers.note:
+        note(answers.note)
     explained = [answer.explain(top=0) for answer in answers] if why else []
     if as_json:
         rows: list[dict[str, Any]] = [answer.to_dict() for answer in answers]

@@ -9,6 +9,8 @@ from foretime.errors import ConfigError, DataError, suggestion
 NAMES = ("subject", "predicate", "object")
 EVENT = (*NAMES, "time")
 INTERVAL = (*NAMES, "start", "end")
+KNOWN = "known"
+"""The optional column of the time at which an event was known; only updates read it."""
 HOW = "say which column is which with --columns subject=1,predicate=2,object=3,time=4"
 
 Positions = dict[str, int]
@@ -21,6 +23,7 @@ _ALIASES = {
     "time": "time date timestamp datetime day month year when eventdate eventtime timeid",
     "start": "start begin since startdate starttime startyear validfrom starttimestamp",
     "end": "end until enddate endtime endyear validto validuntil endtimestamp",
+    KNOWN: "known knownat knownsince knowndate knowntime",
 }
 _ROLE_OF = {alias: role for role, aliases in _ALIASES.items() for alias in aliases.split()}
 
@@ -45,7 +48,7 @@ def check_mapping(columns: Mapping[str, str | int]) -> None:
     for role in columns:
         if role not in _ALIASES:
             raise ConfigError(f"columns: unknown column {role!r}{suggestion(role, _ALIASES)}")
-    if columns and set(columns) not in (set(EVENT), set(INTERVAL)):
+    if set(columns) - {KNOWN} not in (set(), set(EVENT), set(INTERVAL)):
         missing = [name for name in NAMES if name not in columns]
         missing += [] if missing else ["time, or both start and end (not all three)"]
         raise ConfigError(f"columns: expected also {', '.join(missing)}")
@@ -63,7 +66,14 @@ def _twice(columns: Mapping[str, str | int]) -> str:
 
 
 def map_columns(columns: Mapping[str, str | int], header: Sequence[str] | None, width: int, source: str) -> Positions:
-    """Return the position of each column, from 0, in a table with `width` columns and perhaps a header."""
+    """Return the position of each column, from 0, in a table with `width` columns and perhaps a header.
+
+    Where only the column `known` is given, the others are found as they would be without it.
+    """
+    if set(columns) == {KNOWN}:
+        known = _position(KNOWN, columns[KNOWN], header, width, source)
+        named = header is not None and names_columns(header)
+        return map_columns({}, header, width if named else width - 1, source) | {KNOWN: known}
     if columns:
         positions = {role: _position(role, column, header, width, source) for role, column in columns.items()}
         # a column that is named for one role and numbered for another
@@ -74,7 +84,7 @@ def map_columns(columns: Mapping[str, str | int], header: Sequence[str] | None, 
         found = recognise(header)
         for roles in (INTERVAL, EVENT):
             if set(roles) <= set(found):
-                return {role: found[role] for role in roles}
+                return {role: found[role] for role in (*roles, KNOWN) if role in found}
         listed = ", ".join(repr(name) for name in header)
         raise DataError(f"{source}: no column for the time among {listed}; name it with --columns, as in time=COLUMN")
     if width not in (4, 5):

@@ -80,10 +80,20 @@ class Graph:
         facts: Facts = getattr(self, split)
         return facts
 
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of its splits; a graph that has grown has `update` too."""
+        return SPLITS
+
+    @property
+    def seen(self) -> Facts:
+        """What a run may have seen of it: train; in a graph that has grown, what was added too."""
+        return self.train
+
     @cached_property
     def has_intervals(self) -> bool:
         """Whether any fact has two different ends, or one that is not known."""
-        return any(self.facts(name).has_intervals for name in SPLITS)
+        return any(self.facts(name).has_intervals for name in self.splits)
 
     def to_frame(self, split: str | None = None, library: FrameLibrary = "pandas") -> Any:
         """Return the facts in names: split, subject, predicate, object, and time, or start and end.

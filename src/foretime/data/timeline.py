@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +75,41 @@ class Timeline:
         steps[ticks == NO_TICK] = UNKNOWN
         return steps
 
+    def fits(self, ticks: Ids) -> NDArray[np.bool_]:
+        """Return which ticks have a step, or would have one if the timeline went on; one that is not known has."""
+        if self.regular:
+            inside = ticks >= self.starts[0]
+        else:
+            step = np.searchsorted(self._ticks, ticks, side="right") - 1
+            inside = (step >= 0) & (ticks <= self.last)
+            if not self.binned:
+                inside &= self._ticks[step] == ticks
+        return np.asarray(inside | (ticks == NO_TICK))
+
+    def until(self, tick: int) -> Timeline:
+        """Return the timeline as it is, or one that goes on to a later tick."""
+        if tick <= self.last:
+            return self
+        if tick - self.starts[0] >= MOST_STEPS:
+            raise DataError(
+                f"the timeline from {tick_text(self.starts[0], self.unit)} to {tick_text(tick, self.unit)} would have "
+                f"more than {MOST_STEPS:,} steps; look for a wrong time"
+            )
+        return Timeline(self.unit, range(self.starts[0], tick + 1), tick)
+
+    def tick(self, text: str) -> int:
+        """Return the tick of a time that a user names, on the timeline or not; raise `QuestionError` if it is none."""
+        return self._tick(text.split(BETWEEN)[0] if self.binned else text)
+
+    def steps_before(self, tick: int) -> int:
+        """Return how many steps, perhaps beyond the last one, are over before a tick."""
+        if self.regular:
+            return max(tick - self.starts[0], 0)
+        if tick > self.last:
+            return len(self)
+        # what lies in one bin cannot be told apart, so the bin of the tick is not over
+        return max(bisect_right(self.starts, tick) - 1, 0) if self.binned else bisect_left(self.starts, tick)
+
     def label(self, step: int) -> str:
         """Return the name of a step: `2014-11-16`, `2014-W07`, `2014-11`, `986`, `17`, or `a … b` for a bin.
 
@@ -96,7 +131,7 @@ class Timeline:
 
         With `beyond`, a time after the last one has the step that it would have if the timeline went on.
         """
-        tick = self.tick(text.split(BETWEEN)[0] if self.binned else text)
+        tick = self.tick(text)
         if tick > self.last:
             return self._step_beyond(text, tick, beyond)
         if tick < self.starts[0]:
@@ -121,8 +156,7 @@ class Timeline:
             )
         return tick - self.starts[0]
 
-    def tick(self, text: str) -> int:
-        """Return the tick of a time that a user names, on the timeline or not; raise `QuestionError` if it is none."""
+    def _tick(self, text: str) -> int:
         moment = parse_time(text.strip())
         if moment is None or moment.precision == "unknown":
             raise QuestionError(f"{text!r} is not a time; write it as in {self.label(0)} ({self.span})")

@@ -44,3 +44,7 @@ class Vocabulary:
         if found is None:
             raise QuestionError(f"unknown {self.kind} {name!r}{suggestion(name, self.names)}")
         return found
+
+    def ids(self, names: Iterable[str]) -> list[int]:
+        """Return the ids of names that are all there."""
+        return [self._ids[name] for name in names]

@@ -56,6 +56,15 @@ class AnswerIndex:
         index._order = np.cumsum(kept)[self._order[rows]] - 1
         return index
 
+    def grown(self, added: Facts, predicates: int, predicates_now: int) -> AnswerIndex:
+        """Return the index with more facts and their inverses, without indexing its own again.
+
+        It must have inverses, under `predicates` predicates; the added facts have `predicates_now`.
+        """
+        from foretime.evaluation.grown_answers import GrownAnswers
+
+        return GrownAnswers(self, added, predicates, predicates_now)
+
     def filtered(self, questions: Facts) -> AnswerPairs:
         """Return the answers that are removed from the ranking of each question: all but the true one, each once."""
         question, answer = self.answers(questions)

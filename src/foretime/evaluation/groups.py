@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,17 +62,31 @@ def by_predicate(questions: Facts, graph: Graph) -> dict[str, Ids]:
 
 
 class PairHistory:
-    """The training events of every two entities, or other events, whatever their predicate and direction.
+    """The events of every two entities in train and updates, or other events, whatever their predicate and direction.
 
     With `past_only` nothing counts as near that is not before the time asked about. `events` have inverses too.
     """
 
     def __init__(self, graph: Graph, past_only: bool = False, events: Events | None = None) -> None:
         self.past_only = past_only
-        events = graph.train.with_inverses(len(graph.predicates)).events() if events is None else events
+        events = graph.seen.with_inverses(len(graph.predicates)).events() if events is None else events
         self._entities, self._steps = len(graph.entities), len(graph.timeline)
-        pair = events.subject * self._entities + events.object
-        self._keys = np.sort(pair * 4 * self._steps + events.time + self._steps)
+        self._keys = np.sort(self._key(events.subject, events.object, events.time))
+
+    def grown(self, graph: Graph, added: Facts) -> PairHistory:
+        """Return the history of a graph that has grown from this one: the events of more facts are merged in."""
+        other = copy(self)
+        other._entities, other._steps = len(graph.entities), len(graph.timeline)
+        pair, time = np.divmod(self._keys, 4 * self._steps)
+        subject, object_ = np.divmod(pair, self._entities)
+        old = other._key(subject, object_, time - self._steps)
+        events = added.with_inverses(len(graph.predicates)).events()
+        new = np.sort(other._key(events.subject, events.object, events.time))
+        other._keys = np.insert(old, np.searchsorted(old, new), new)
+        return other
+
+    def _key(self, subject: Ids, object_: Ids, time: Ids) -> Ids:
+        return (subject * self._entities + object_) * 4 * self._steps + time + self._steps
 
     def kinds_by_distance(self, facts: Facts) -> Ids:
         """Return the place in `KINDS` of each fact's subject and object at its time; the nearer end of an interval."""

@@ -35,7 +35,7 @@ def kinds_asked(history: PairHistory, slot: Slot, facts: Facts, scores: Tensor) 
 
 
 class OpenCandidates:
-    """The candidates for a slot that train and valid do not have: what probabilities are shared out among.
+    """The candidates for a slot that train, valid and updates do not have: what probabilities are shared out among.
 
     These are the answers that are not filtered out for a user.
     """
@@ -43,7 +43,7 @@ class OpenCandidates:
     def __init__(self, graph: Graph, slot: Slot, history: PairHistory) -> None:
         # an interval of valid must not give away one of its ends when the other is asked for
         own_ends = slot == "time" and graph.has_intervals
-        known = graph.train if own_ends else concatenate([graph.train, graph.valid])
+        known = graph.seen if own_ends else concatenate([graph.seen, graph.valid])
         if slot == "object":  # an inverse question may be asked for it too
             known = known.with_inverses(len(graph.predicates))
         self.slot, self._history, self._index = slot, history, SlotIndex(graph, slot, known)

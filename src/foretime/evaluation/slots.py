@@ -96,7 +96,9 @@ class SlotIndex:
         if self.slot == "predicate":
             return replace(facts, predicate=facts.object, object=facts.predicate)
         anytime = np.zeros_like(facts.start)
-        pair = facts.predicate * self._entities + facts.object
+        # an entity that came later must not run into the numbers of the next predicate
+        beyond = facts.object >= self._entities
+        pair = np.where(beyond, np.iinfo(np.int64).max, facts.predicate * self._entities + facts.object)
         return Facts(facts.subject, pair, facts.start, anytime, anytime)
 
 

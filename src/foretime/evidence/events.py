@@ -6,6 +6,8 @@ knows its `twin`, the step of the other end, because a fact asked about must not
 
 from __future__ import annotations
 
+import math
+from copy import copy
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -78,12 +80,26 @@ class _Rows(NamedTuple):
     twin: Ints
 
     def order(self, *names: str) -> Offsets:
-        """Return the places of the rows sorted by columns, the first one first."""
-        return np.lexsort([getattr(self, name) for name in reversed(names)])
+        """Return the places of the rows sorted by columns, the first one first; equal rows stay as they are."""
+        columns, count = self.columns(*names), max(len(self.subject), 1)
+        widths = [int(column.max(initial=0)) + 1 for column in columns]
+        if math.prod(widths) > _MOST:
+            return np.lexsort(columns[::-1])
+        # one number for each row sorts several times faster than column after column
+        key = np.zeros(len(self.subject), dtype=np.int64)
+        for column, width in zip(columns, widths, strict=True):
+            key = key * width + column
+        if math.prod(widths) > _MOST // count:
+            return np.argsort(key, kind="stable")
+        return np.sort(key * count + np.arange(len(key))) % count  # with the row in it, no two are equal
 
-    def take(self, places: Offsets | NDArray[np.bool_]) -> _Rows:
+    def take(self, places: Offsets) -> _Rows:
         """Return the chosen rows, in the order given."""
-        return _Rows(*(column[places] for column in self))
+        return _Rows(*(np.take(column, places) for column in self))
+
+    def columns(self, *names: str) -> tuple[Ints, ...]:
+        """Return some columns."""
+        return tuple(getattr(self, name) for name in names)
 
 
 _ORDERS: Final = {
@@ -94,29 +110,56 @@ _ORDERS: Final = {
     "entity": ("object", "time"),
 }
 """The five ways in which events are sorted."""
+_MOST: Final = int(np.iinfo(np.int64).max)
+_OF_FACT: Final = 40
+"""Bits of a fact's number in the origin of a row; above them is whether it is an inverse, and a second end."""
 
 
 class SortedEvents:
-    """The events of some facts, sorted once: lists without some of the facts follow without sorting again."""
+    """The events of some facts, sorted once: lists without some facts, or with more, follow without sorting again."""
 
     def __init__(self, facts: Facts, entities: int, predicates: int, steps: int, fading: bool = False) -> None:
         """Sort the events; `predicates` counts them without inverses, `fading` is whether sums of them are wanted."""
         self._sizes, self._fading = (entities, predicates, steps), fading
-        rows, fact = _rows(facts.with_inverses(predicates))
-        fact %= max(len(facts), 1)  # an inverse belongs to the fact itself
-        orders = {name: rows.order(*columns) for name, columns in _ORDERS.items()}
-        self._rows = {name: rows.take(order) for name, order in orders.items()}
-        self._facts = {name: fact[order] for name, order in orders.items()}
+        self._rows, self._origin = _rows_of(facts, predicates, 0)
+        self._facts = len(facts)
+        self._orders = {name: self._rows.order(*columns) for name, columns in _ORDERS.items()}
 
     def lists(self, kept: NDArray[np.bool_] | None = None) -> EventLists:
         """Return the events as lists, those of the facts that are `kept`, (facts,), if it is given.
 
         They are the lists of these facts alone: rows that are equal stay in the order of the facts.
         """
-        rows = self._rows
+        orders = self._orders
         if kept is not None:
-            rows = {name: own.take(kept[self._facts[name]]) for name, own in rows.items()}
-        return _listed(rows, *self._sizes, self._fading)
+            rows = kept[self._origin & ((1 << _OF_FACT) - 1)]
+            orders = {name: order[rows[order]] for name, order in orders.items()}
+        taken = {name: self._rows.take(order) for name, order in orders.items()}
+        return _listed(taken, *self._sizes, self._fading)
+
+    def grown(self, facts: Facts, entities: int, predicates: int, steps: int) -> SortedEvents:
+        """Return the events with those of more facts, merged in: the same as if all had been sorted together.
+
+        The sizes are the new ones, none smaller than before: new names have the ids after the old ones.
+        """
+        from foretime.evidence.merging import places_among  # numba is slow to load
+
+        old, shift = self._rows, predicates - self._sizes[1]
+        if shift:  # inverses are numbered after all predicates; their order stays
+            moved = np.where(old.predicate >= self._sizes[1], old.predicate + np.int32(shift), old.predicate)
+            old = old._replace(predicate=moved)
+        new, origin = _rows_of(facts, predicates, self._facts)
+        other = copy(self)
+        other._sizes, other._facts = (entities, predicates, steps), self._facts + len(facts)
+        other._rows = _Rows(*(np.concatenate(columns) for columns in zip(old, new, strict=True)))
+        other._origin = np.concatenate([self._origin, origin])
+        other._orders = {}
+        for name, columns in _ORDERS.items():
+            order = new.order(*columns)
+            sorted_before = (old.columns(*columns), self._origin, self._orders[name])
+            places = places_among(*sorted_before, new.columns(*columns), origin, order)
+            other._orders[name] = np.insert(self._orders[name], places, len(self._origin) + order)
+        return other
 
 
 def event_lists(facts: Facts, entities: int, predicates: int, steps: int, fading: bool = False) -> EventLists:
@@ -194,14 +237,22 @@ def _sums(wanted: bool, times: Ints, first: Offsets) -> NDArray[np.float32]:
     return found
 
 
-def _rows(facts: Facts) -> tuple[_Rows, Offsets]:
-    """Return a row for each known end of each fact with the other end as its twin (itself if none), and its fact."""
-    first, second = facts.known_ends()
-    two = np.flatnonzero(first != second)
-    columns = [(ids, ids) for ids in (facts.subject, facts.predicate, facts.object)]
-    columns += [(first, second), (second, first)]
+def _rows_of(facts: Facts, predicates: int, first: int) -> tuple[_Rows, Offsets]:
+    """Return a row for each known end of each fact and of its inverse, and the origin of each row.
+
+    A row has the other end as its twin, itself if there is none. Rows that are sorted by their origins are in the order
+    in which the facts have them: first ends before second ones, inverses after the others. `first` is the number of
+    the first fact.
+    """
+    both = facts.with_inverses(predicates)
+    start, end = both.known_ends()
+    two = np.flatnonzero(start != end)
+    columns = [(ids, ids) for ids in (both.subject, both.predicate, both.object)]
+    columns += [(start, end), (end, start)]
     rows = _Rows(*(np.concatenate([one, other[two]]).astype(np.int32) for one, other in columns))
-    return rows, np.append(np.arange(len(facts)), two)
+    inverse, fact = np.divmod(np.arange(len(both)), max(len(facts), 1))
+    origin = (inverse << _OF_FACT) + first + fact
+    return rows, np.append(origin, origin[two] + (2 << _OF_FACT))
 
 
 def _begins(*columns: Ints) -> Offsets:

@@ -83,6 +83,11 @@ class Question:
             )
         return targets[0]
 
+    @property
+    def target_is_named(self) -> bool:
+        """Whether what is asked for has a name, and is no time."""
+        return self.open_slots != ["time"]
+
     def to_dict(self) -> dict[str, str]:
         """Return the slots that are given, as text."""
         return {name: str(value) for name, value in asdict(self).items() if value is not None}
@@ -164,6 +169,8 @@ class Answers(Tabular, Sequence[Answer]):
     answers: tuple[Answer, ...]
     other_probability: float = 0.0
     """That the true answer is one that is not listed."""
+    note: str | None = field(default=None, compare=False)
+    """What a reader should know of them, such as that a name has no embedding."""
 
     @property
     def target(self) -> str:
@@ -181,7 +188,7 @@ class Answers(Tabular, Sequence[Answer]):
         if not isinstance(place, slice):
             return self.answers[place]
         kept = self.answers[place]
-        return Answers(self.question, kept, self.other_probability + _listed(self.answers) - _listed(kept))
+        return Answers(self.question, kept, self.other_probability + _listed(self.answers) - _listed(kept), self.note)
 
     def table(self, terms: bool = True) -> Table:
         """Return the answers as a table, with the terms of their scores if these have several and they are wanted."""
@@ -201,7 +208,8 @@ class Answers(Tabular, Sequence[Answer]):
         """Return the question and its answers as plain values for JSON."""
         answers = [answer.to_dict() for answer in self.answers]
         found = {"question": self.question.to_dict(), "slot": self.target, "answers": answers}
-        return {**found, "other_probability": self.other_probability}
+        noted = {"note": self.note} if self.note else {}
+        return {**found, "other_probability": self.other_probability, **noted}
 
 
 def _listed(answers: Sequence[Answer]) -> float:

@@ -27,18 +27,18 @@ NO_EVENTS = "this run looks up no events, so none can be left out or added; trai
 class EvidenceSource:
     """The facts that a run looks its evidence up in, sorted when they are first changed."""
 
-    def __init__(self, predictor: Predictor, splits: Sequence[str]) -> None:
+    def __init__(self, predictor: Predictor, splits: Sequence[str], sorted_: EvidenceFilter | None = None) -> None:
         if not looks_up_events(predictor.scorer):
             raise QuestionError(NO_EVENTS)
         self.predictor, self.splits = predictor, splits
         self.facts = concatenate([predictor.graph.facts(split) for split in splits])
-        self._filter: EvidenceFilter | None = None
+        self._filter = sorted_
 
     @property
     def filter(self) -> EvidenceFilter:
         """The facts sorted for the scorer of the run."""
         if self._filter is None:
-            self._filter = self._sorted(self.predictor.graph)
+            self._filter = self._sorted(self.predictor.graph, own=True)
         return self._filter
 
     def rows_of(self, meant: EventIds | RuleIds | int) -> Mask:
@@ -71,11 +71,11 @@ class EvidenceSource:
             scorer = self.filter.scorer(None if kept.all() else kept, past_only, weights)
         return self.predictor.on(scorer, changed)
 
-    def _sorted(self, graph: Graph) -> EvidenceFilter:
+    def _sorted(self, graph: Graph, own: bool = False) -> EvidenceFilter:
         parts = [graph.facts(split) for split in self.splits]
         before = self.splits.index("train") if "train" in self.splits else None
         train_at = None if before is None else sum(map(len, parts[:before]))
-        return EvidenceFilter(self.predictor.scorer, graph, concatenate(parts), train_at)
+        return EvidenceFilter(self.predictor.scorer, graph, concatenate(parts), train_at, own)
 
 
 def without_rules(predictor: Predictor, rules: Sequence[RuleIds]) -> Tensor | None:

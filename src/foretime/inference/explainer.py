@@ -108,7 +108,7 @@ class Explainer:
             already_known=answer.already_known,
             sentences=first_sentences(counted, answer.rank, answer.probability, answer.already_known, asked.past_only),
             topics=in_topics(counted),
-            note=self.note,
+            note=self._note(question, answer),
             full=self._details(terms, scored),
             top=top,
             explain_other=partial(self._other, question, answer, top),
@@ -129,6 +129,11 @@ class Explainer:
     def note(self) -> str | None:
         """What a reader should know of all explanations of the run."""
         return NO_EVIDENCE if self._evidence is None else None
+
+    def _note(self, question: Question, answer: Answer) -> str | None:
+        missing = self.predictor.missing
+        found = [self.note, None if missing is None else missing.note(question, [answer.name])]
+        return "; ".join(filter(None, found)) or None
 
     def _asked(self, question: Question, slot: Target) -> tuple[Question, list[str]]:
         """Return a question with open slots, and what was given for those of the answer if everything was."""

@@ -14,16 +14,18 @@ from torch import Tensor
 
 from foretime.data.facts import UNKNOWN, Facts, empty_facts
 from foretime.data.graph import Graph
-from foretime.data.splitting import SPLITS
+from foretime.data.growth import UPDATE, GrownGraph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import QuestionError, RunError
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.ranks import batches
 from foretime.evaluation.slot_questions import kinds_asked
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_terms
-from foretime.evidence.module import evidence_of
+from foretime.evidence.module import EvidenceComponent, WithEvidence, evidence_of
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question, Time
+from foretime.inference.missing import MissingEmbeddings
 from foretime.inference.two_slots import answer_two, place_two
+from foretime.models import Model
 from foretime.reranker.scorer import Scorer
 from foretime.runs.evaluation import Calibrations, softmax_at
 from foretime.runs.finish import calibrations_in
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from foretime.inference.explainer import Explainer
 
 
+KNOWN = ("train", "valid", UPDATE)
+"""The splits whose answers are already known; those of test are what a run is measured by."""
+
+
 class Scored(NamedTuple):
     """All candidates of some facts, (facts, candidates) each."""
 
@@ -44,6 +50,8 @@ class Scored(NamedTuple):
     probability: Tensor
     splits: dict[str, Tensor]
     """Which candidates each split has."""
+    known: Tensor
+    """Which candidates train, valid or an update have."""
 
 
 class Predictor:
@@ -54,7 +62,9 @@ class Predictor:
         self.model = scorer.model
         self.graph = graph
         self.calibrations = calibrations
+        self.missing: MissingEmbeddings | None = None
         self._known: dict[tuple[str, Slot], SlotIndex] = {}
+        self._added: dict[tuple[str, Slot], SlotIndex] = {}
 
     @classmethod
     def open(cls, run: RunFolder | Path | str, graph: Graph | None = None) -> Predictor:
@@ -68,11 +78,23 @@ class Predictor:
 
     @cached_property
     def _history(self) -> PairHistory:
+        """What tells the kinds of questions."""
         return pair_history(self.model, self.graph)
 
     def on(self, scorer: Scorer, graph: Graph) -> Predictor:
         """Return a predictor with the same calibration by another scorer, on a graph with the same names."""
-        return Predictor(scorer, graph, self.calibrations)
+        other = Predictor(scorer, graph, self.calibrations)
+        other.missing = self.missing
+        return other
+
+    def grown(self, scorer: Scorer, graph: GrownGraph) -> Predictor:
+        """Return a predictor by another scorer, on a graph that has grown from this one: its facts stay indexed."""
+        other = self.on(scorer, graph)
+        other._history = self._history.grown(graph, graph.update)
+        other.missing = MissingEmbeddings(self.graph) if has_embeddings(self.model) else None
+        if graph.has_intervals == self.graph.has_intervals:
+            other._known = self._known  # shared: whoever indexes a split of the training first does it for all
+        return other
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -101,7 +123,7 @@ class Predictor:
         answers = [Answers(question, ()) for question in questions]
         for row, both in enumerate(targets):
             if len(both) > 1:
-                answers[row] = answer_two(self, questions[row], top, already_known)
+                answers[row] = self.noted(answer_two(self, questions[row], top, already_known))
         for slot in SLOTS:
             rows = [row for row, target in enumerate(targets) if target == (slot,)]
             facts = self.facts_of([questions[row] for row in rows], slot)
@@ -170,10 +192,11 @@ class Predictor:
 
     def _score(self, slot: Slot, facts: Facts) -> Scored:
         scores = self.scorer.score_slot(slot, facts)  # (facts, candidates)
-        splits = {split: self._known_mask(split, slot, facts, scores) for split in SPLITS}
-        still_open = scores.masked_fill(splits["train"] | splits["valid"], -torch.inf)
+        splits = {split: self._known_mask(split, slot, facts, scores) for split in self.graph.splits}
+        known = torch.stack([mask for split, mask in splits.items() if split in KNOWN]).any(0)
+        still_open = scores.masked_fill(known, -torch.inf)
         kind = kinds_asked(self._history, slot, facts, still_open)
-        return Scored(scores, still_open, self.calibrations[slot].probabilities(still_open, kind), splits)
+        return Scored(scores, still_open, self.calibrations[slot].probabilities(still_open, kind), splits, known)
 
     def _answer(
         self, slot: Slot, questions: list[Question], facts: Facts, top: int, already_known: AlreadyKnown
@@ -192,20 +215,29 @@ class Predictor:
         listed = found.probability.gather(1, columns).sum(1)
         others = (found.probability.sum(1) - listed).clamp(min=0.0).tolist()
         return [
-            Answers(question, tuple(answer(row, place) for place in shown.nonzero()[:, 0].tolist()), others[row])
+            self.noted(
+                Answers(question, tuple(answer(row, place) for place in shown.nonzero()[:, 0].tolist()), others[row])
+            )
             for row, (question, shown) in enumerate(zip(questions, best > -torch.inf, strict=True))
         ]
+
+    def noted(self, answers: Answers) -> Answers:
+        """Return answers with what a reader should know of them."""
+        if self.missing is None:
+            return answers
+        names = [name for one in answers for name in (one.names.values() or (one.name,))]
+        return replace(answers, note=self.missing.note(answers.question, names))
 
     def _one_answer(
         self, question: Question, at: tuple[int, int], rank: int, found: Scored, terms: dict[str, float]
     ) -> Answer:
         slot, candidate = question.target, at[1]
-        known = next((split for split in SPLITS if bool(found.splits[split][at])), None)
+        known = next((split for split, mask in found.splits.items() if bool(mask[at])), None)
         return Answer(
             rank=rank,
             name=self.graph.timeline.label(candidate) if slot == "time" else self._names(slot).name(candidate),
             score=float(found.scores[at]),
-            probability=None if known in ("train", "valid") else float(found.probability[at]),
+            probability=None if known in KNOWN else float(found.probability[at]),
             already_known=known,
             terms=terms,
             source=(self, question),
@@ -213,10 +245,11 @@ class Predictor:
 
     def _known_mask(self, split: str, slot: Slot, facts: Facts, scores: Tensor) -> Tensor:
         """Return which candidates the facts of a split have already, (facts, candidates)."""
-        if (split, slot) not in self._known:
-            self._known[split, slot] = SlotIndex(self.graph, slot, self.graph.facts(split))
+        indexed = self._added if split == UPDATE else self._known
+        if (split, slot) not in indexed:
+            indexed[split, slot] = SlotIndex(self.graph, slot, self.graph.facts(split))
         mask = torch.zeros(scores.shape, dtype=torch.bool)
-        row, column = self._known[split, slot].find(facts)
+        row, column = indexed[split, slot].find(facts)
         mask[torch.from_numpy(row), torch.from_numpy(column)] = True
         return mask
 
@@ -230,6 +263,12 @@ class Predictor:
         if self.scorer.is_reranked(slot):
             terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
         return terms
+
+
+def has_embeddings(model: Model) -> bool:
+    """Return whether a model has more to its score than evidence."""
+    base = model.base if isinstance(model, WithEvidence) else model
+    return not isinstance(base, EvidenceComponent) and any(True for _ in base.parameters())
 
 
 def _calibrations(run: RunFolder) -> Calibrations:

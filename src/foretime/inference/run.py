@@ -20,10 +20,12 @@ from foretime.inference.answers import AlreadyKnown, Answers, Question, Target, 
 from foretime.inference.changes import Addition, Removal
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.explanation.explanation import Explanation
+from foretime.inference.living import LivingState, UpdateReport
 from foretime.inference.measuring import ExplanationMeter, measure_explanations
 from foretime.inference.named_events import planted_file
 from foretime.inference.predictor import Predictor
 from foretime.inference.questions import answer_file
+from foretime.inference.views import By, RunView, view_as_of, view_on
 from foretime.inference.what_if import WhatIf
 from foretime.rules.mining import mine_rules
 from foretime.rules.table import Rules
@@ -33,6 +35,7 @@ from foretime.runs.life import create_run, plan_epochs
 from foretime.runs.life import resume as _resume
 from foretime.runs.presets import DEFAULT_PRESET, PresetName, check_preset, preset_config
 from foretime.runs.protocols import ask
+from foretime.runs.updates import Update
 from foretime.tables import Table
 from foretime.training.callbacks import Callback, Callbacks, TensorBoard
 from foretime.training.precision import precision_warning
@@ -57,6 +60,7 @@ class Run:
     def __init__(self, folder: RunFolder | Path | str) -> None:
         self._folder = folder if isinstance(folder, RunFolder) else RunFolder.open(folder)
         self.path = self._folder.path
+        self._source: EvidenceSource | None = None
 
     @cached_property
     def config(self) -> Config:
@@ -80,10 +84,16 @@ class Run:
             raise DataError(f"{self.path}: its graph has no {split} facts; choose another split")
         return found
 
-    @cached_property
+    @property
     def predictor(self) -> Predictor:
-        """What answers the questions: the best weights of the run, and its re-ranker if it has one."""
-        return Predictor.open(self._folder, self.graph)
+        """What answers the questions: the best weights of the run, its re-ranker if it has one, and its updates."""
+        return self._living.predictor
+
+    @cached_property
+    def _living(self) -> LivingState:
+        return LivingState(
+            self.graph, self.config.evidence.splits, self.path, lambda: Predictor.open(self._folder, self.graph)
+        )
 
     @property
     def report(self) -> dict[str, Any]:
@@ -239,9 +249,69 @@ class Run:
         """
         return WhatIf(self._evidence_source, without, with_, past_only)
 
-    @cached_property
+    @property
     def _evidence_source(self) -> EvidenceSource:
-        return EvidenceSource(self.predictor, self.config.evidence.splits)
+        living = self._living
+        if self._source is None or self._source.predictor is not living.predictor:
+            self._source = living.source
+        return self._source
+
+    def update(self, events: Any, *, known: str | int | None = None, **reading: Any) -> UpdateReport:
+        """Add events to what the run knows, without training, and return what was new.
+
+        Parameters:
+            events: a file, a pandas, Polars or Arrow table, or rows: `(subject, predicate, object, time)`, with `start`
+                and `end` in place of `time`, or dicts with these keys.
+            known: the column that says when an event was known, by name or by number from 1; by default the one
+                called `known`, if there is one.
+            reading: keywords of `load`, such as `columns` or `delimiter`.
+
+        New names and later times are taken in. Events that are there already change nothing. The update is kept in the
+        folder of the run. Raises `DataError` with every bad row, and then nothing is changed.
+
+            run.update([("state 0", "visits", "state 13", "2021-01-02")])
+        """
+        return self._living.add(events, reading, known)
+
+    def undo_update(self) -> Update | None:
+        """Take back the last update, and return it; None if there is none."""
+        return self._living.undo()
+
+    def refresh(self) -> bool:
+        """Take in the updates that another process has written or taken back; return whether there were any."""
+        return self._living.refresh()
+
+    @property
+    def updates(self) -> list[Update]:
+        """The updates that hold, in their order."""
+        return list(self._living.updates)
+
+    @property
+    def update_note(self) -> str | None:
+        """How many events updates have added, and until when; None without any."""
+        return self._living.note
+
+    @property
+    def added_until(self) -> str | None:
+        """The last time of the events that updates have added; None without any."""
+        return self._living.added_until
+
+    def as_of(self, day: Time, *, by: By = "happened") -> RunView:
+        """Return the run as of a day: events that happened on it or later are no evidence.
+
+        With `by="known"`, an event of an update that says when it was known counts from the day after that one.
+        What was learned in training stays. Raises `QuestionError` if the day is no time of the timeline's unit, or if
+        the run looks up no events.
+        """
+        return view_as_of(self._evidence_source, self.config, day, by)
+
+    def on(self, graph: Graph) -> RunView:
+        """Return the run on another graph with the same predicates: its rules and trees, and no embeddings.
+
+        The facts of that graph are the evidence. Predicates are matched by name; those that the run was not trained on
+        are `unmatched`. Raises `QuestionError` if none matches, or if the run looks up no events.
+        """
+        return view_on(self._living.trained, self.config, graph)
 
     def evaluate(
         self, split: str = "test", *, filter: FilterName | None = None, protocol: ProtocolName | None = None
@@ -258,8 +328,8 @@ class Run:
         """
         self.facts(split)
         chosen, predictor = filter or self.config.training.filter, self.predictor
-        asked = ask(predictor.scorer, self.graph, self.config.evidence, split, protocol)
-        return evaluate_split(asked, self.graph, split, chosen, predictor.calibrations)
+        asked = ask(predictor.scorer, predictor.graph, self.config.evidence, split, protocol)
+        return evaluate_split(asked, predictor.graph, split, chosen, predictor.calibrations)
 
     def write_rankings(
         self,

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
-from foretime.data.splitting import SPLITS
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Answer, Answers, Question
@@ -115,9 +114,8 @@ def _score(predictor: Predictor, slots: Sequence[Slot], asked: Facts, first: _Fi
     facts = replace(asked.take(np.zeros(len(first.ids), dtype=np.int64)), **{slots[0]: first.ids.astype(np.int64)})
     found = predictor._score(slots[1], facts)
     given_first = torch.log(found.probability.nan_to_num(0.0))  # −∞ for what is known already
-    known = found.splits["train"] | found.splits["valid"]
     if not hide:
-        given_first = torch.where(known, torch.log_softmax(found.scores, 1), given_first)
+        given_first = torch.where(found.known, torch.log_softmax(found.scores, 1), given_first)
     scores = torch.from_numpy(np.log(first.chances))[:, None] + given_first.double()  # (chosen, entities)
     return _PairScores(scores, given_first, found)
 
@@ -126,8 +124,8 @@ def _pair(scored: _PairScores, first: _First, place: int) -> _Pair:
     """Return one pair by its place among all pairs of some candidates for the first slot."""
     row, column = divmod(place, scored.scores.shape[1])
     score = float(scored.scores[row, column])
-    split = next((name for name in SPLITS if bool(scored.found.splits[name][row, column])), None)
-    probability = None if split in ("train", "valid") else float(np.exp(score))
+    split = next((name for name, mask in scored.found.splits.items() if bool(mask[row, column])), None)
+    probability = None if bool(scored.found.known[row, column]) else float(np.exp(score))
     terms = (float(np.log(first.chances[row])), float(scored.given_first[row, column]))
     return _Pair(score, probability, int(first.ids[row]), column, terms, split)
 

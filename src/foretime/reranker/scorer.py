@@ -44,7 +44,7 @@ class RerankedModel:
     reranker: Reranker
     extractor: FeatureExtractor
     known: AnswerIndex
-    """The answers that train has: they do not take the place of others on the shortlist."""
+    """The answers that train has, and updates: they do not take the place of others on the shortlist."""
     _kept: dict[tuple[bytes, ...], _Shortlisted] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def score(self, questions: Facts) -> Tensor:

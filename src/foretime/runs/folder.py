@@ -13,6 +13,7 @@ slots.safetensors   the weights of the softmax over predicates that both read
 member-N/           the same model with another seed, if the model is an ensemble
 fold-N/             a model that leaves a fold of train out, if the re-ranker is fitted out of fold
 report.json         the evaluation of the best weights, and the calibration
+updates/            the events that were added after the training, a file for each update
 made.json           the commit of the code that began it, if a benchmark did
 report-after-N.json the same after the N epochs that the run had before it was given more
 """

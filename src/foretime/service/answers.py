@@ -15,6 +15,7 @@ from pydantic_core import to_json
 from foretime.errors import ForetimeError
 from foretime.evaluation.slots import Slot
 from foretime.inference.answers import Answers, Question
+from foretime.inference.views import RunView
 from foretime.inference.what_if import AnswerChange
 from foretime.service.context import Backend, TheBackend, TheRun
 from foretime.service.lanes import GATHERED_AT_MOST
@@ -48,7 +49,9 @@ class AnswerOut(ResponseBody):
     rank: int
     name: str
     score: float
-    probability: float | None = Field(description="Calibrated; null if the answer is already in train or valid.")
+    probability: float | None = Field(
+        description="Calibrated; null if the answer is already in train, valid or an update."
+    )
     already_known: Split | None = Field(description="The split that holds this answer already.")
     terms: dict[str, float] = Field(description="They add up to the score.")
     names: dict[Slot, str] | None = Field(description="Both names, where two slots are open.")
@@ -62,6 +65,7 @@ class Listed(NamedTuple):
 
     answers: list[AnswerOut]
     other_probability: float
+    note: str | None
 
 
 class CompleteOut(ResponseBody):
@@ -84,6 +88,7 @@ class BatchOutcome(ResponseBody):
     slot: str | None
     answers: list[AnswerOut]
     other_probability: float = Field(description="That the true answer is one that is not listed.")
+    note: str | None = None
     error: ErrorDetail | None
 
 
@@ -117,30 +122,42 @@ class CompareOut(ResponseBody):
 async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn, Query()]) -> CompleteOut:
     """Answer a question that gives all of subject, predicate, object and time but one, or a time and one more."""
     slot = await checked(backend, run, asked, check_question)
-    if asked.evidence:
+    if asked.evidence or asked.as_of is not None:
         return await backend.models.do("what_if", partial(_complete_changed, run, asked), backend.settings.deadline)
     work = partial(ask_together, run, already_known=asked.already_known)
     key, wanted = ("complete", id(run), slot, asked.already_known), (asked.question, asked.top)
     found = await backend.models.ask("complete", key, wanted, work, backend.settings.deadline, together(run, slot))
     if isinstance(found, Exception):
         raise found
-    return CompleteOut(
-        run=run.name, question=asked.question.to_dict(), slot=slot, **found._asdict(), note=note_of(run, slot)
-    )
+    noted = found._replace(note=note_of(run, slot, found.note))
+    return CompleteOut(run=run.name, question=asked.question.to_dict(), slot=slot, **noted._asdict())
 
 
 def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
-    """Return the answers with other evidence, and what has changed."""
+    """Return the answers with other evidence, and what has changed; or as of a day."""
+    if asked.as_of is not None and not asked.evidence:
+        return _complete_as_of(run, asked, run.as_of(asked.as_of, by=asked.by))
     what_if = run.what_if(**asked.evidence)
     found = what_if.changes(asked.question, top=asked.top, already_known=asked.already_known)
     return CompleteOut(
         run=run.name,
         question=asked.question.to_dict(),
         slot=found.answers.target,
-        **_listed(found.answers)._asdict(),
-        note=note_of(run, found.answers.target),
+        **_listed(found.answers)._replace(note=note_of(run, found.answers.target, found.answers.note))._asdict(),
         changes=[AnswerChangeOut(**one._asdict()) for one in found.changes],
         evidence=list(found.evidence),
+    )
+
+
+def _complete_as_of(run: ServedRun, asked: CompleteIn, view: RunView) -> CompleteOut:
+    found = view.predict_many([asked.question], top=asked.top, already_known=asked.already_known)[0]
+    listed = _listed(found)._replace(note=note_of(run, found.target, found.note))
+    return CompleteOut(
+        run=run.name,
+        question=asked.question.to_dict(),
+        slot=found.target,
+        **listed._asdict(),
+        evidence=[view.note],
     )
 
 
@@ -226,16 +243,18 @@ def together(run: ServedRun, slot: str) -> int:
     if " and " in slot:  # pairs take many scores each
         return 1
     if slot in ("subject", "object"):
-        most = SCORES_AT_ONCE // max(1, len(run.graph.entities))
+        most = SCORES_AT_ONCE // max(1, len(run.predictor.graph.entities))
     else:
-        most = LOOKUPS_AT_ONCE // max(1, len(run.graph.timeline if slot == "time" else run.graph.predicates))
+        graph = run.predictor.graph
+        most = LOOKUPS_AT_ONCE // max(1, len(graph.timeline if slot == "time" else graph.predicates))
     return max(1, min(GATHERED_AT_MOST, most))
 
 
-def note_of(run: ServedRun, slot: str) -> str | None:
-    """Return what a reader should know about the answers."""
+def note_of(run: ServedRun, slot: str, own: str | None = None) -> str | None:
+    """Return what a reader should know about the answers; `own` is what they say themselves."""
     notes = {NO_TIME: slot == "time" and not run.uses_time, NOT_CALIBRATED: run.details.report is None}
-    return "; ".join(note for note, holds in notes.items() if holds) or None
+    found = [note for note, holds in notes.items() if holds]
+    return "; ".join([*found, *filter(None, (run.update_note, own))]) or None
 
 
 def ask_together(
@@ -253,7 +272,8 @@ def ask_together(
 
 
 def _listed(answers: Answers) -> Listed:
-    return Listed([AnswerOut(**{"names": None, **one.to_dict()}) for one in answers], answers.other_probability)
+    shown = [AnswerOut(**{"names": None, **one.to_dict()}) for one in answers]
+    return Listed(shown, answers.other_probability, answers.note)
 
 
 def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, str]], until: float) -> dict[int, bytes]:

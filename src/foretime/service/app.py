@@ -14,7 +14,7 @@ from fastapi import APIRouter, FastAPI, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from foretime import __version__
-from foretime.service import answers, explanations, facts, rules, runs
+from foretime.service import answers, events, explanations, facts, rules, runs
 from foretime.service.context import Backend, TheBackend
 from foretime.service.examples import add_examples
 from foretime.service.guard import Guard
@@ -29,7 +29,7 @@ ABOUT = (
 )
 log = logging.getLogger(__name__)
 own = APIRouter(tags=["service"])
-ROUTERS = (runs.router, answers.router, explanations.router, rules.router, facts.router, own)
+ROUTERS = (runs.router, events.router, answers.router, explanations.router, rules.router, facts.router, own)
 """All routes of the API, a router for each topic."""
 
 

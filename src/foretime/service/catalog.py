@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foretime.errors import ForetimeError, nearest_names
-from foretime.service.folders import Stamp, find_runs
+from foretime.service.folders import Stamp, find_runs, only_updated
 from foretime.service.lanes import Lane
 from foretime.service.metrics import ServiceMetrics
 from foretime.service.problems import Problem
@@ -76,7 +76,10 @@ class Catalog:
                 self._drop(name)
         for name, (path, stamp) in seen.runs.items():
             tried = self._tried.get(name)
-            if tried is None or tried.stamp != stamp:
+            if tried is not None and name in self.runs and only_updated(tried.stamp, stamp):
+                tried.stamp = stamp
+                await self._refresh(name)
+            elif tried is None or tried.stamp != stamp:
                 tried = self._tried[name] = _Tried(path, stamp)
             if time.monotonic() >= tried.again:
                 await self._load(name, tried)
@@ -88,6 +91,15 @@ class Catalog:
         self.problems.pop(name, None)
         del self._tried[name]
         log.info("run dropped", extra={"run": name})
+
+    async def _refresh(self, name: str) -> None:
+        """Let the updates of a run in that was loaded before."""
+        try:
+            await asyncio.to_thread(self.runs[name].take_updates)
+        except ForetimeError as error:  # it is served as it was before
+            log.warning("updates not taken in", extra={"run": name, "error": str(error)})
+            return
+        log.info("updates taken in", extra={"run": name})
 
     async def _load(self, name: str, tried: _Tried) -> None:
         if name not in self.runs and len(self.runs) >= MOST_RUNS:

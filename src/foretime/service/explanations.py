@@ -146,7 +146,8 @@ def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
     wanted = {name: value for name, value in dict(asked).items() if name not in EvidenceIn.model_fields}
     full = wanted.pop("full")
     if not asked.evidence:
-        return ExplanationOut.model_validate(run.explain(**wanted).to_dict(full=full))
+        seen = run if asked.as_of is None else run.as_of(asked.as_of, by=asked.by)
+        return ExplanationOut.model_validate(seen.explain(**wanted).to_dict(full=full))
     what_if = run.what_if(**asked.evidence)
     explanation = what_if.explain(**wanted)
     return ExplanationOut.model_validate(explanation.to_dict(full=full) | what_if.compare(explanation).to_dict())
@@ -163,6 +164,6 @@ def check_explained(run: ServedRun, asked: ExplainIn) -> None:
     if asked.competitor is not None and AND in slot:
         raise QuestionError(f"{slot} are the answer; a competitor needs a question with one open slot")
     if asked.competitor is not None and slot == "time":
-        run.graph.timeline.step(asked.competitor)
+        run.predictor.graph.timeline.step(asked.competitor)
     elif asked.competitor is not None:
         (run.index.predicates if slot == "predicate" else run.index.entities).id(asked.competitor)

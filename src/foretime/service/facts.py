@@ -129,7 +129,9 @@ def count_by_time(history: History, asked: TimelineIn) -> TimelineOut:
             for start, count in zip(starts, counts.tolist(), strict=True)
         ],
         predicates=history.frequent_predicates(rows, PREDICATES_OF_TIMELINE),
-        splits={split: int((history.split[rows] == k).sum()) for k, split in enumerate(SPLITS)},
+        splits={
+            split: int((history.split[rows] == k).sum()) for k, split in enumerate(SPLITS[: len(history.graph.splits)])
+        },
     )
 
 

@@ -8,12 +8,22 @@ from typing import NamedTuple
 
 from foretime.errors import RunError
 from foretime.rules.files import RUN_RULES
+from foretime.runs.updates import FOLDER as UPDATES
 
 Stamp = tuple[tuple[str, int, int], ...]
 """The files of a run, when each was written and how large it is: another stamp is another run."""
 CONFIG, REPORT = "config.toml", "report.json"
 WEIGHTS = ("best.safetensors", "last.safetensors")
 FILES = (CONFIG, "graph.json", "facts.safetensors", RUN_RULES, "trace.jsonl", *WEIGHTS, "reranker.txt", REPORT)
+
+
+def only_updated(before: Stamp, now: Stamp) -> bool:
+    """Return whether nothing has changed between two stamps but updates."""
+    return before != now and _without_updates(before) == _without_updates(now)
+
+
+def _without_updates(stamp: Stamp) -> Stamp:
+    return tuple(one for one in stamp if not one[0].startswith(f"{UPDATES}/"))
 
 
 class Seen(NamedTuple):
@@ -67,7 +77,8 @@ def _stamp(path: Path, finished: bool) -> Stamp | None:
     """Return the stamp of a run, nothing if there is none, or none with a report where it must be finished."""
     found: dict[str, tuple[int, int]] = {}
     members = [f"{member.name}/{name}" for member in sorted(path.glob("member-*")) for name in WEIGHTS]
-    for name in (*FILES, *members):
+    updates = [f"{UPDATES}/{update.name}" for update in sorted((path / UPDATES).glob("*.jsonl"))]
+    for name in (*FILES, *members, *updates):
         try:
             status = (path / name).stat()
         except (FileNotFoundError, NotADirectoryError):

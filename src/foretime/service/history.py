@@ -40,7 +40,7 @@ class History:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         facts = graph.facts()
-        split = np.repeat(np.arange(len(SPLITS)), [len(graph.facts(name)) for name in SPLITS])
+        split = np.repeat(np.arange(len(graph.splits)), [len(graph.facts(name)) for name in graph.splits])
         begin, end = facts.known_ends()
         # by time, then by ids, so that pages never overlap
         order = np.lexsort([facts.object, facts.predicate, facts.subject, end, begin])

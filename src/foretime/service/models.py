@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 from foretime.inference.answers import Question
 from foretime.service.settings import MOST_NAMES, MOST_OFFSET, NAME_LENGTH, TIME_LENGTH
 
-Split = Literal["train", "valid", "test"]
+Split = Literal["train", "valid", "test", "update"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 SLOT_NAMES = [slot.name for slot in dataclasses.fields(Question)]
 GivenSlots = Annotated[dict[str, str], Field(json_schema_extra={"propertyNames": {"enum": SLOT_NAMES}})]
@@ -27,7 +27,8 @@ Name = Annotated[Annotated[str, Field(max_length=NAME_LENGTH)] | None, Open]
 Time = Annotated[Annotated[str, Field(max_length=TIME_LENGTH)] | None, Open]
 RunName = Annotated[str, Field(max_length=255, description="The name of a run.")]
 AlreadyKnown = Annotated[
-    Literal["mark", "hide"], Field(description="Mark answers that are already in train or valid, or hide them.")
+    Literal["mark", "hide"],
+    Field(description="Mark answers that are already in train, valid or an update, or hide them."),
 ]
 
 

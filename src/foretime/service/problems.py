@@ -17,7 +17,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     for status, description in {
         400: "The request cannot be read.",
         401: "The token is missing or wrong.",
-        403: "A page of another site asks.",
+        403: "A page of another site asks, or events are sent to a service without a token.",
         404: "No such run or rule.",
         408: "The request arrived too slowly.",
         413: "The body is too large.",

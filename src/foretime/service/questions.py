@@ -9,6 +9,7 @@ from pydantic import Field
 
 from foretime.errors import QuestionError
 from foretime.inference.answers import Question
+from foretime.inference.views import By
 from foretime.service.context import Backend
 from foretime.service.models import SLOT_NAMES, AlreadyKnown, Name, RequestBody, RunName, Time
 from foretime.service.names import NameIndex
@@ -48,11 +49,18 @@ class EvidenceIn(RequestBody):
     )
     past_only: bool = Field(default=False, description="Whether only events before the time asked about are evidence.")
 
+    as_of: Time = Field(default=None, description="A day: what happened on it or later is no evidence.")
+    by: By = Field(default="happened", description="With as_of: when an event happened counts, or when it was known.")
+
     @property
     def evidence(self) -> dict[str, Any]:
         """What is changed, as `Run.what_if` takes it; empty if nothing is."""
         given = {"without": self.without, "with_": self.with_, "past_only": self.past_only}
-        return given if any(given.values()) else {}
+        if not any(given.values()):
+            return {}
+        if self.as_of is not None:
+            raise unanswerable("as_of and without, with or past_only change the evidence; give one of them")
+        return given
 
 
 class CompleteIn(EvidenceIn, QuestionIn):

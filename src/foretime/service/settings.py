@@ -13,6 +13,10 @@ MOST_CHANGES = 20
 """Events, rules and predicates that one question may leave out, and events that it may add."""
 MOST_ANSWERS = 100
 MOST_REASONS = 50
+MOST_EVENTS = 1_000
+"""Events in one update."""
+VIEWS_KEPT = 4
+"""Days as of which a run was asked last, and is ready to be asked again."""
 MOST_QUESTIONS = 100
 """Questions in one batch."""
 BATCHES_AT_ONCE = 8

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 RUNS = 8
 """Into how many runs the questions of a batch are cut, for threads to take."""
+_PREDICATE = PROFILE_FEATURES.index("predicate")
 Features = NDArray[np.float32]
 """Features of candidates, (candidates, features)."""
 
@@ -66,13 +67,15 @@ class Shortlist(NamedTuple):
 class FeatureExtractor:
     """Extracts the features of candidates; `exact` keeps the counts as they are, for comparison only.
 
-    A graph of intervals has `spans`: its candidates have features at both ends, and of how intervals lie.
+    A graph of intervals has `spans`: its candidates have features at both ends, and of how intervals lie. On another
+    graph than that of the training, `predicate_ids` are the trained ids of its predicates, −1 for those without one.
     """
 
     index: EvidenceIndex
     names: NameWords
     spans: SpanIndex | None
     exact: bool = False
+    predicate_ids: Features | None = None
 
     @classmethod
     def of(cls, graph: Graph, model: Model, config: EvidenceConfig) -> FeatureExtractor:
@@ -126,6 +129,8 @@ class FeatureExtractor:
         out = np.zeros((len(shortlist.object), len(PROFILE_FEATURES)), dtype=np.float32)
         asked = (questions.subject, questions.predicate, time, shortlist.first, shortlist.object)
         profile_all(self.index.events, self.names, self.index.reach.past_only, *asked, out, RUNS)
+        if self.predicate_ids is not None:
+            out[:, _PREDICATE] = self.predicate_ids[out[:, _PREDICATE].astype(np.int64)]
         return out if self.exact else quantise(PROFILE_FEATURES, out)
 
     def _intervals(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Features:

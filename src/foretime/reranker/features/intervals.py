@@ -11,15 +11,18 @@ one asked about are not known, and facts that have no other end are not there.
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from foretime.data.facts import UNKNOWN, Facts
+from foretime.data.facts import UNKNOWN, Facts, Ids, concatenate
 from foretime.evidence.events import Ints, Offsets, offsets_of
 from foretime.evidence.lookups import compiled, is_own_span, lower_bound
+from foretime.evidence.merging import places_among
 from foretime.reranker.features.words import FAR, INTERVAL_FEATURES
 
 _ACTIVE: Final = INTERVAL_FEATURES.index("active_gap_before")
@@ -49,17 +52,17 @@ class SpanIndex(NamedTuple):
 
 
 class SortedSpans:
-    """Facts with their inverses, sorted once: an index without some of the facts follows without sorting again."""
+    """Facts with their inverses, sorted once: an index without some facts, or with more, follows without sorting."""
 
     def __init__(self, facts: Facts, entities: int, predicates: int) -> None:
         """Sort the facts; `predicates` counts them without inverses."""
         self._sizes, self._facts = (entities, predicates), facts.with_inverses(predicates)
-        both = self._facts
-        self._order = np.lexsort([both.end, both.start, both.subject, both.predicate, both.object])
+        self._fact = np.tile(np.arange(len(facts)), 2)
+        self._order = np.lexsort(_keys(self._facts)[::-1])
 
     def index(self, kept: NDArray[np.bool_] | None = None) -> SpanIndex:
         """Return the index of the facts, or of those that are `kept`, (facts,)."""
-        order = self._order if kept is None else self._order[np.tile(kept, 2)[self._order]]
+        order = self._order if kept is None else self._order[kept[self._fact[self._order]]]
         rows, (entities, predicates) = self._facts.take(order), self._sizes
         first = np.minimum(*rows.known_ends())
         return SpanIndex(
@@ -71,6 +74,25 @@ class SortedSpans:
             end=rows.end.astype(np.int32),
             known=first[np.lexsort([first, rows.object])].astype(np.int32),
         )
+
+    def grown(self, facts: Facts, entities: int, predicates: int) -> SortedSpans:
+        """Return the facts with more of them merged in; the sizes are the new ones, none smaller than before."""
+        old, shift = self._facts, predicates - self._sizes[1]
+        if shift:  # inverses are numbered after all predicates; their order stays
+            moved = np.where(old.predicate >= self._sizes[1], old.predicate + shift, old.predicate)
+            old = replace(old, predicate=moved)
+        new, other = facts.with_inverses(predicates), copy(self)
+        order, nothing = np.lexsort(_keys(new)[::-1]), np.zeros(len(old) + len(new), dtype=np.int64)
+        places = places_among(_keys(old), nothing, self._order, _keys(new), nothing, order)
+        other._sizes, other._facts = (entities, predicates), concatenate([old, new])
+        other._fact = np.append(self._fact, len(old) // 2 + np.tile(np.arange(len(facts)), 2))
+        other._order = np.insert(self._order, places, len(old) + order)
+        return other
+
+
+def _keys(facts: Facts) -> tuple[Ids, ...]:
+    """Return the columns that facts are sorted by: equal in all, two facts are the same."""
+    return facts.object, facts.predicate, facts.subject, facts.start, facts.end
 
 
 def span_index(facts: Facts, entities: int, predicates: int) -> SpanIndex:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,10 +37,7 @@ class NameWords(NamedTuple):
 def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords:
     """Return the words of all names, and how often they stand among the objects of each predicate."""
     words: dict[str, int] = {}
-    found: list[list[int]] = []
-    for entity in range(len(entities)):
-        distinct = dict.fromkeys(_WORD.findall(entities.name(entity).casefold()))
-        found.append([words.setdefault(word, len(words)) for word in distinct])
+    found = [[words.setdefault(word, len(words)) for word in _words(name)] for name in entities.names]
     of = np.append(0, np.cumsum(np.array([len(row) for row in found], dtype=np.int64)))
     word = np.array([w for row in found for w in row], dtype=np.int32)
     entities_with = np.bincount(word, minlength=len(words))
@@ -47,6 +45,32 @@ def name_words(entities: Vocabulary, facts: Facts, predicates: int) -> NameWords
     empty = np.empty(0, dtype=np.int32)
     names = NameWords(of, word, rarity, np.zeros(2 * predicates + 1, dtype=np.int64), empty, empty)
     return _with_counts(names, *_count_words(names, facts, predicates))
+
+
+@lru_cache(1 << 17)
+def _words(name: str) -> tuple[str, ...]:
+    """Return the words of a name, each once; those of many names are kept, for graphs that grow."""
+    return tuple(dict.fromkeys(_WORD.findall(name.casefold())))
+
+
+def distinct_words(entities: Vocabulary) -> list[str]:
+    """Return the words of all names in the order in which `name_words` numbers them."""
+    return list(dict.fromkeys(word for name in entities.names for word in _words(name)))
+
+
+def grown_words(names: NameWords, more: NameWords, facts: Facts) -> NameWords:
+    """Return the words of a graph that has grown: `more` are those of its names, and `facts` what was added.
+
+    `more` has no counts yet: they are those of `names`, and those of the facts.
+    """
+    before, after = len(names.by_predicate) // 2, len(more.by_predicate) // 2
+    predicate = np.repeat(np.arange(2 * before), np.diff(names.by_predicate))
+    predicate[predicate >= before] += after - before
+    old = predicate * _width(more) + names.by_predicate_word
+    new, count = _count_words(more, facts, after)
+    keys, place = np.unique(np.concatenate([old, new]), return_inverse=True)
+    both = np.concatenate([names.by_predicate_count, count])
+    return _with_counts(more, keys, np.bincount(place, weights=both, minlength=len(keys)).astype(np.int32))
 
 
 def without_facts(names: NameWords, facts: Facts) -> NameWords:

@@ -47,9 +47,9 @@ class SlotExtractor(ABC):
     words: NameWords
     softmax: PredicateSoftmax
 
-    def on(self, index: EvidenceIndex) -> Self:
-        """Return the same over other events."""
-        return replace(self, index=index)
+    def on(self, index: EvidenceIndex, words: NameWords) -> Self:
+        """Return the same over other events, and other words of names."""
+        return replace(self, index=index, words=words)
 
     @abstractmethod
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:

@@ -54,7 +54,7 @@ def predicate_counts(events: EventLists, entity: int, time: int, as_subject: boo
     predicate = seen_from - events.predicates if as_subject else seen_from
     fits = (predicate >= 0) & (predicate < events.predicates)
     times, others = events.by_entity_time[own][fits], events.by_entity_other[own][fits]
-    usual = np.diff(events.by_predicate)[: events.predicates]
+    usual = _seen(events.by_predicate, events.by_predicate_time, time, past_only)[: events.predicates]
     return _counts(predicate[fits], others, times, time, usual, past_only)
 
 
@@ -62,12 +62,18 @@ def subject_counts(events: EventLists, predicate: int, time: int, past_only: boo
     """Return what counts for each entity as a subject of a predicate at a time."""
     own = slice(events.by_predicate[predicate], events.by_predicate[predicate + 1])
     subjects, others = events.by_predicate_subject[own], events.by_predicate_object[own]
-    return _counts(subjects, others, events.by_predicate_time[own], time, np.diff(events.by_entity), past_only)
+    usual = _seen(events.by_entity, events.by_entity_time, time, past_only)
+    return _counts(subjects, others, events.by_predicate_time[own], time, usual, past_only)
 
 
-def _counts(
-    candidate: Ints, other: Ints, times: Ints, time: int, usual: NDArray[np.int64], past_only: bool
-) -> FirstCounts:
+def _seen(first: NDArray[np.int64], times: Ints, time: int, past_only: bool) -> Chances:
+    """Return how many events each owner has, (owners,); if only the past counts, before the time."""
+    if not past_only:
+        return np.diff(first).astype(np.float64)
+    return np.diff(np.append(0, np.cumsum(times < time))[first]).astype(np.float64)
+
+
+def _counts(candidate: Ints, other: Ints, times: Ints, time: int, usual: Chances, past_only: bool) -> FirstCounts:
     seen = times < time if past_only else np.ones(len(times), dtype=bool)
     far = np.abs(times[seen].astype(np.float64) - time)
     weight = np.zeros(len(far))

@@ -12,6 +12,7 @@ from torch import Tensor
 from foretime.data.facts import Facts, Ids
 from foretime.evaluation.ranks import batches
 from foretime.evidence.index import EvidenceIndex
+from foretime.reranker.features.names import NameWords
 from foretime.reranker.slots.extractors import SlotExtractor, SlotShortlist
 from foretime.reranker.slots.softmax import PredicateSoftmax
 from foretime.reranker.slots.trees import SlotTrees
@@ -26,9 +27,9 @@ class SlotModel:
     extractor: SlotExtractor
     trees: SlotTrees
 
-    def on(self, index: EvidenceIndex) -> SlotModel:
-        """Return the same fitted model over other events."""
-        return replace(self, extractor=self.extractor.on(index))
+    def on(self, index: EvidenceIndex, words: NameWords) -> SlotModel:
+        """Return the same fitted model over other events, and other words of names."""
+        return replace(self, extractor=self.extractor.on(index, words))
 
     def score(self, facts: Facts) -> Tensor:
         """Return the score of every candidate, (facts, candidates); what a fact has in the open slot is ignored."""
@@ -56,9 +57,9 @@ class SlotModels:
     lengths: Ids
     """How long the facts of each predicate last, (predicates, quantiles)."""
 
-    def on(self, index: EvidenceIndex) -> SlotModels:
-        """Return the same fitted models over other events."""
-        return replace(self, models={slot: model.on(index) for slot, model in self.models.items()})
+    def on(self, index: EvidenceIndex, words: NameWords) -> SlotModels:
+        """Return the same fitted models over other events, and other words of names."""
+        return replace(self, models={slot: model.on(index, words) for slot, model in self.models.items()})
 
     def predicate_chances(self, facts: Facts, as_subject: bool) -> NDArray[np.float64]:
         """Return how likely each predicate is what the subject of each fact does, or what is done to its object."""

@@ -44,9 +44,13 @@ def table_size(events: EventLists, names: NameWords) -> int:
     return 2 * events.predicates * (BETWEEN + OTHERS) + 1 + 2 * _own_rows(events) + 2 * len(names.rarity)
 
 
-def _own_rows(events: EventLists) -> int:
+def own_rows(entities: int, predicates: int) -> int:
     """Return how many entities have rows of their own: the first ones, if all would take too much room."""
-    return min(len(events.node) - 1, OWN_WEIGHTS // (2 * events.predicates))
+    return min(entities, OWN_WEIGHTS // (2 * predicates))
+
+
+def _own_rows(events: EventLists) -> int:
+    return own_rows(len(events.node) - 1, events.predicates)
 
 
 def traces_of(

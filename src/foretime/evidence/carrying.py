@@ -1,0 +1,95 @@
+"""Rules and their weights under other ids of the predicates: on a graph that has grown, or on another one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foretime.data.facts import Facts, Ids
+from foretime.evidence.events import event_lists, offsets_of
+from foretime.evidence.families import FEATURES, RULED
+from foretime.evidence.index import EvidenceIndex
+from foretime.evidence.vocabulary import RuleVocabulary
+
+
+class PredicateMap(NamedTuple):
+    """The trained id of each predicate of another graph and of its inverse, −1 for one that was not trained.
+
+    `trained` is how many predicates were trained, without inverses.
+    """
+
+    ids: Ids
+    trained: int
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], trained: tuple[str, ...]) -> PredicateMap:
+        """Return which of the trained names each name is."""
+        place = {name: i for i, name in enumerate(trained)}
+        ids = np.array([place.get(name, -1) for name in names], dtype=np.int64)
+        return cls(np.concatenate([ids, np.where(ids < 0, -1, ids + len(trained))]), len(trained))
+
+    @property
+    def predicates(self) -> int:
+        """How many predicates the other graph has, without inverses."""
+        return len(self.ids) // 2
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether nothing changes."""
+        return np.array_equal(self.ids, np.arange(2 * self.trained))
+
+    def back(self) -> Ids:
+        """Return the id that each trained predicate has in the other graph, −1 for one that it lacks."""
+        found = np.full(2 * self.trained, -1)
+        found[self.ids[self.ids >= 0]] = np.flatnonzero(self.ids >= 0)
+        return found
+
+
+class _Moved(NamedTuple):
+    """Rules under other ids: where each predicate's begin, their bodies, and which of the old rules each is."""
+
+    first: Ids
+    body: Ids
+    rule: Ids
+
+
+def carry_index(
+    index: EvidenceIndex, weights: Tensor | None, map_: PredicateMap, sizes: tuple[int, int]
+) -> tuple[EvidenceIndex, Tensor | None]:
+    """Return the index with the same rules and without any events, and its weights; sizes are entities and steps.
+
+    A predicate that was not trained has the weights that all predicates share, and no rules.
+    """
+    back, every, old = map_.back(), 2 * map_.predicates, 2 * map_.trained
+    pairs = _move(index.rules.pair, back[index.rules.pair_body], back, every)
+    first, second = np.divmod(index.rules.path_body, old)
+    bodies = np.where((back[first] < 0) | (back[second] < 0), -1, back[first] * every + back[second])
+    paths = _move(index.rules.path, bodies, back, every)
+    confidence = index.rules.pair_confidence[pairs.rule]
+    rules = RuleVocabulary(pairs.first, pairs.body.astype(np.int32), paths.first, paths.body, confidence)
+    nothing = np.empty(0, dtype=np.int64)
+    events = event_lists(Facts(*[nothing] * 5), sizes[0], map_.predicates, sizes[1])
+    carried = EvidenceIndex(sizes[0], events, rules, index.reach)
+    if weights is None:
+        return carried, None
+    every_weight = weights.detach()
+    shared, own = every_weight[:FEATURES], every_weight[FEATURES : FEATURES * (1 + old)]
+    rest = every_weight[FEATURES * (1 + old) :]
+    of_pairs = rest[: RULED * len(index.rules.pair_body)].view(-1, RULED)
+    of_paths = rest[RULED * len(index.rules.pair_body) :]
+    moved = torch.zeros(every, FEATURES)
+    seen = torch.from_numpy(map_.ids >= 0)
+    moved[seen] = own.view(-1, FEATURES)[torch.from_numpy(map_.ids)[seen]]
+    ruled = of_pairs[torch.from_numpy(pairs.rule)].reshape(-1)
+    return carried, torch.cat([shared, moved.view(-1), ruled, of_paths[torch.from_numpy(paths.rule)]])
+
+
+def _move(first: Ids, body: Ids, back: Ids, every: int) -> _Moved:
+    """Return rules of which the bodies are moved already; those that lack a predicate are left out."""
+    head = np.repeat(back, np.diff(first))
+    kept = np.flatnonzero((head >= 0) & (body >= 0))
+    rule = kept[np.lexsort([body[kept], head[kept]])]
+    return _Moved(offsets_of(head[rule], every), body[rule], rule)

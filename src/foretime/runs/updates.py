@@ -1,0 +1,165 @@
+"""The updates of a run: one file for each in its folder, whole or not there, and never changed again.
+
+updates/000001.jsonl         a header with the sha256 of the rest, then one event in each line
+updates/000002.undone.jsonl  an update that was taken back
+
+Who reads needs no lock: a file appears and disappears by being renamed. Numbers are never used twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from foretime.data.facts import Ids
+from foretime.data.growth import NewEvents
+from foretime.data.timeline import Timeline
+from foretime.data.times import NO_TICK, parse_times, tick_text, ticks_of
+from foretime.errors import RunError
+from foretime.files import hold, write_bytes
+
+FOLDER, FORMAT = "updates", 1
+_NAME = re.compile(r"(\d{6,})(\.undone)?\.jsonl")
+TRIES = 100
+"""How often the files are listed again because one was taken back while it was read."""
+
+
+class Update(NamedTuple):
+    """One update of a run, as its header has it."""
+
+    number: int
+    events: int
+    added: str
+    """When it was added, in UTC."""
+    source: str
+    """The file that it was read from, or in words what it was."""
+    first: str
+    last: str
+    """The first and the last time of its events."""
+
+
+class UpdateLog:
+    """The updates of a run folder."""
+
+    def __init__(self, run: Path, timeline: Timeline) -> None:
+        self.folder, self._timeline = run / FOLDER, timeline
+
+    def stamp(self) -> tuple[str, ...]:
+        """Return the names of the updates that hold: equal for equal updates, because files never change."""
+        return tuple(path.name for _, path in self._files() if not path.name.endswith(".undone.jsonl"))
+
+    def read(self) -> list[tuple[Update, NewEvents]]:
+        """Return the updates that hold, in their order; raise `RunError` if one is damaged."""
+        for _ in range(TRIES):
+            try:
+                return [self._read(self.folder / name) for name in self.stamp()]
+            except FileNotFoundError:  # it was taken back just now
+                continue
+        raise RunError(f"{self.folder}: changes all the time; wait until nothing is written there any more")
+
+    def append(self, events: NewEvents, source: str) -> Update:
+        """Write an update, whole or not at all, and return it; the folder must be held."""
+        number = max((number for number, _ in self._files()), default=0) + 1
+        times = np.concatenate([events.start, events.end])
+        times = times[times != NO_TICK]
+        span = [tick_text(int(tick), self._timeline.unit) for tick in (times.min(), times.max())]
+        update = Update(number, len(events), datetime.now(UTC).isoformat(timespec="seconds"), source, *span)
+        body = "".join(f"{line}\n" for line in self._lines(events)).encode()
+        header = {"format": FORMAT, **update._asdict(), "sha256": hashlib.sha256(body).hexdigest()}
+        head = json.dumps(header, ensure_ascii=False).encode() + b"\n"
+        write_bytes(self.folder / f"{number:06}.jsonl", head + body)
+        _sync(self.folder)
+        return update
+
+    def undo(self) -> Update | None:
+        """Take back the last update that holds, and return it; the folder must be held."""
+        names = self.stamp()
+        if not names:
+            return None
+        path = self.folder / names[-1]
+        found, _ = self._read(path)
+        path.rename(path.with_name(f"{path.stem}.undone.jsonl"))
+        _sync(self.folder)
+        return found
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the updates: one process writes at a time, others wait. Readers are never kept waiting."""
+        self.folder.mkdir(exist_ok=True)
+        with ExitStack() as stack:
+            with suppress(ImportError, OSError):  # Windows has no such locks, and neither have some network disks
+                stack.enter_context(hold(self.folder))
+            yield
+
+    def _files(self) -> list[tuple[int, Path]]:
+        try:
+            names = [(match, name) for name in os.listdir(self.folder) if (match := _NAME.fullmatch(name))]
+        except FileNotFoundError:
+            return []
+        return sorted((int(match[1]), self.folder / name) for match, name in names)
+
+    def _lines(self, events: NewEvents) -> Iterator[str]:
+        every = np.unique(np.concatenate([events.start, events.end, events.known])).tolist()
+        text = {tick: None if tick == NO_TICK else tick_text(tick, self._timeline.unit) for tick in every}
+        times = (column.tolist() for column in (events.start, events.end, events.known))
+        names = (events.subject, events.predicate, events.object)
+        # each name and each time is encoded once: that is several times faster than row by row
+        coded = {name: _json(name) for column in names for name in dict.fromkeys(column)}
+        when = {tick: _json(shown) for tick, shown in text.items()}
+        for subject, predicate, object_, *ticks in zip(*names, *times, strict=True):
+            yield f"[{', '.join([coded[subject], coded[predicate], coded[object_], *(when[t] for t in ticks)])}]"
+
+    def _read(self, path: Path) -> tuple[Update, NewEvents]:
+        head, _, body = path.read_bytes().partition(b"\n")
+        try:
+            header = json.loads(head)
+            if header["format"] != FORMAT:
+                raise ValueError(f"it has the format {header['format']!r}, not {FORMAT}: another version wrote it")
+            if hashlib.sha256(body).hexdigest() != header["sha256"]:
+                raise ValueError("its events are not those that its header has the sha256 of")
+            update = Update(*(header[name] for name in Update._fields))
+            rows = json.loads(b"[" + b",".join(body.splitlines()) + b"]")
+            return update, self._events(rows)
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(
+                f"{path}: damaged: {error}; put the file back, or take the update out by renaming it to "
+                f"{path.stem}.undone.jsonl"
+            ) from None
+
+    def _events(self, rows: list[list[Any]]) -> NewEvents:
+        subject, predicate, object_, *times = zip(*rows, strict=True)
+        start, end, known = map(self._ticks, times)
+        return NewEvents(subject, predicate, object_, start, end, known)
+
+    def _ticks(self, texts: tuple[str | None, ...]) -> Ids:
+        distinct = list(dict.fromkeys(texts))
+        ticks = ticks_of(parse_times([text or "" for text in distinct]), self._timeline.unit)
+        place = {text: i for i, text in enumerate(distinct)}
+        return np.asarray(ticks[[place[text] for text in texts]])
+
+
+def _json(value: str | None) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _sync(folder: Path) -> None:
+    """Have the names in a folder written to the disk, where the system can."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
