@@ -104,15 +104,17 @@ class FeatureExtractor:
         from foretime.reranker.features.profile import profile_all  # numba is slow to load
 
         out = np.zeros((len(shortlist.object), len(PROFILE_FEATURES)), dtype=np.float32)
-        asked = (questions.subject, questions.predicate, time, shortlist.first, shortlist.object)
-        profile_all(self.index.events, self.names, self.index.reach.past_only, *asked, out, RUNS)
+        columns = (questions.subject, questions.predicate, time, *shortlist[:2])
+        asked = map(np.ascontiguousarray, columns)  # a kernel is compiled anew for each layout
+        profile_all(self.index.events, self.names, self.index.reach.past_only, *asked, out, min(RUNS, len(questions)))
         return out if self.exact else quantise(PROFILE_FEATURES, out)
 
     def _intervals(self, spans: SpanIndex, questions: Facts, shortlist: Shortlist) -> Features:
         from foretime.reranker.features.intervals import STEPS, span_all
 
         out = np.zeros((len(shortlist.object), len(INTERVAL_FEATURES)), dtype=np.float32)
-        asked = (questions.subject, questions.predicate, questions.start, questions.end, *shortlist[:2])
+        columns = (questions.subject, questions.predicate, questions.start, questions.end, *shortlist[:2])
+        asked = map(np.ascontiguousarray, columns)
         span_all(spans, self.index.reach.past_only, STEPS, *asked, out, min(RUNS, len(questions)))
         return out if self.exact else quantise(INTERVAL_FEATURES, out)
 
