@@ -46,10 +46,12 @@ class EvidenceIndex:
 
     def score_one(self, weights: Floats, subject: Ids, predicate: Ids, objects: Ids, time: Ids) -> Floats:
         """Return the evidence of one entity as the object of each question, (questions,): as `score` has it."""
-        from foretime.evidence.walk import score_each
+        from foretime.evidence.walk import RUNS, score_each
 
         out = np.empty(len(subject), dtype=np.float32)
-        score_each(self.events, self.rules, self.reach, weights, subject, predicate, objects, time, out)
+        score_each(
+            self.events, self.rules, self.reach, weights, subject, predicate, objects, time, out, min(RUNS, len(out))
+        )
         return out
 
     def gradient(self, scores: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
@@ -85,8 +87,10 @@ class EvidenceIndex:
         from foretime.evidence.walk import RUNS, walk_all  # numba is slow to load, and not every command walks
 
         order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
-        cuts = self._cuts(subject[order], RUNS)
-        walk_all(self.events, self.rules, self.reach, tables, scores, learn, subject, predicate, time, order, cuts)
+        runs = RUNS if learn else min(RUNS, len(subject))
+        columns = (subject, predicate, time, order, self._cuts(subject[order], runs))
+        asked = map(np.ascontiguousarray, columns)  # a kernel is compiled anew for each layout
+        walk_all(self.events, self.rules, self.reach, tables, scores, learn, *asked, runs)
 
     def _cuts(self, subject: Ids, runs: int) -> Ids:
         """Return where to cut questions into runs that cost about the same: a subject with many partners costs more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from foretime.evidence.lookups import compiled
+from foretime.evidence.lookups import callable_, compiled
 
 
 @compiled
@@ -17,7 +17,7 @@ def _is_after(columns, origin, row, others, other_origin, other):
     return origin[row] > other_origin[other]
 
 
-@compiled
+@callable_
 def places_among(columns, origin, order, others, other_origin, other_order):
     """Return the place of each of some sorted rows among others, which `order` sorts, as `np.insert` takes them."""
     places = np.empty(len(other_order), dtype=np.int64)

@@ -40,7 +40,7 @@ def rule_vocabulary(events: EventLists, pair_support: int, rules: Rules | None, 
         pair=offsets_of(head, every),
         pair_body=body.astype(np.int32),
         path=offsets_of(path_head, every),
-        path_body=path_body,
+        path_body=np.ascontiguousarray(path_body),  # a view of another layout would be compiled for anew
         pair_confidence=_confidences(events, head, body),
     )
 

@@ -7,7 +7,7 @@ list through which it would go, and meets the same features in the same order.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from foretime.evidence.families import FEATURES, GROUPS, RULED
 from foretime.evidence.lookups import (
@@ -27,6 +27,7 @@ from foretime.evidence.lookups import (
 from foretime.evidence.path_walk import walk_paths
 from foretime.evidence.rate_walk import walk_contact, walk_popularity, walk_recurrence
 from foretime.evidence.sink import NO_FEATURE, Sink, accumulate, make_scratch, record
+from foretime.evidence.threads import in_runs
 
 _PAIR, _COUNT = GROUPS["pair_offset"].first, GROUPS["pair_count"].first
 _OBJECT, _OBJECT_COUNT = GROUPS["object_offset"].first, GROUPS["object_count"].first
@@ -274,34 +275,32 @@ def walk(events, rules, reach, scratch, sink, x, p, t, only):
             table[first + f] += own[f]
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def walk_all(events, rules, reach, tables, scores, learn, subject, predicate, time, order, cuts):
+@in_runs
+def walk_all(events, rules, reach, tables, scores, learn, subject, predicate, time, order, cuts, runs, run):
     """Walk all questions in runs, each with a table of its own if there is more than one table.
 
     `scores` is (questions, entities). `order` has the questions of a subject one after the other, which is quicker.
     Run r has those from `cuts[r]` to `cuts[r + 1]`, whatever threads are free, so that sums are the same every time.
     """
-    for run in prange(RUNS):
-        scratch = make_scratch(events)
-        for place in range(cuts[run], cuts[run + 1]):
-            i = order[place]
-            sink = Sink(learn, scratch.own, tables[run % len(tables)], scores[i], None)
-            walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], -1)
+    scratch = make_scratch(events)
+    for place in range(cuts[run], cuts[run + 1]):
+        i = order[place]
+        sink = Sink(learn, scratch.own, tables[run % len(tables)], scores[i], None)
+        walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], np.int64(-1))
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def score_each(events, rules, reach, weights, subject, predicate, objects, time, out):
+@in_runs
+def score_each(events, rules, reach, weights, subject, predicate, objects, time, out, runs, run):
     """Fill `out`, (questions,), with the evidence of one candidate of each question."""
-    for run in prange(RUNS):
-        scratch, scores = make_scratch(events), np.zeros(len(events.node), dtype=np.float32)
-        for i in range(len(subject) * run // RUNS, len(subject) * (run + 1) // RUNS):
-            sink = Sink(False, scratch.own, weights, scores, None)
-            walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], objects[i])
-            out[i] = scores[objects[i]]
-            scores[objects[i]] = 0.0
+    scratch, scores = make_scratch(events), np.zeros(len(events.node), dtype=np.float32)
+    for i in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+        sink = Sink(False, scratch.own, weights, scores, None)
+        walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], objects[i])
+        out[i] = scores[objects[i]]
+        scores[objects[i]] = 0.0
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def record_one(events, rules, reach, x, p, t, only, rows):
     """Record the features of one candidate in `rows`, all 0 before."""
     scratch, weights = make_scratch(events), np.zeros(FEATURES * (2 + p), dtype=np.float32)

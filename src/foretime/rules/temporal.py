@@ -177,7 +177,7 @@ def _head_windows(index: EventIndex, pattern: Pattern, window: int) -> NDArray[n
     for _ in range(pattern.reach):
         total = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
         counts = total[:, until] - total[:, after]
-    return counts
+    return np.ascontiguousarray(counts)  # one layout for all patterns, so that the kernel is compiled once
 
 
 def _best_patterns(rules: Rules) -> Rules:

@@ -119,16 +119,17 @@ class FeatureExtractor:
         from foretime.reranker.features.rates import rates_all  # numba is slow to load
 
         out = np.zeros((len(shortlist.object), len(RATE_FEATURES)), dtype=np.float32)
-        asked = (questions.subject, questions.predicate, time, shortlist.first, shortlist.object)
-        rates_all(self.index.events, self.index.rules, self.names, *asked, out, RUNS)
+        asked = map(np.ascontiguousarray, (questions.subject, questions.predicate, time, *shortlist[:2]))
+        rates_all(self.index.events, self.index.rules, self.names, *asked, out, min(RUNS, len(questions)))
         return out
 
     def _profile(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
         from foretime.reranker.features.profile import profile_all  # numba is slow to load
 
         out = np.zeros((len(shortlist.object), len(PROFILE_FEATURES)), dtype=np.float32)
-        asked = (questions.subject, questions.predicate, time, shortlist.first, shortlist.object)
-        profile_all(self.index.events, self.names, self.index.reach.past_only, *asked, out, RUNS)
+        columns = (questions.subject, questions.predicate, time, *shortlist[:2])
+        asked = map(np.ascontiguousarray, columns)  # a kernel is compiled anew for each layout
+        profile_all(self.index.events, self.names, self.index.reach.past_only, *asked, out, min(RUNS, len(questions)))
         if self.predicate_ids is not None:
             out[:, _PREDICATE] = self.predicate_ids[out[:, _PREDICATE].astype(np.int64)]
         return out if self.exact else quantise(PROFILE_FEATURES, out)
@@ -137,7 +138,8 @@ class FeatureExtractor:
         from foretime.reranker.features.intervals import STEPS, span_all
 
         out = np.zeros((len(shortlist.object), len(INTERVAL_FEATURES)), dtype=np.float32)
-        asked = (questions.subject, questions.predicate, questions.start, questions.end, *shortlist[:2])
+        columns = (questions.subject, questions.predicate, questions.start, questions.end, *shortlist[:2])
+        asked = map(np.ascontiguousarray, columns)
         span_all(spans, self.index.reach.past_only, STEPS, *asked, out, min(RUNS, len(questions)))
         return out if self.exact else quantise(INTERVAL_FEATURES, out)
 

@@ -16,13 +16,14 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Facts, Ids, concatenate
 from foretime.evidence.events import Ints, Offsets, offsets_of
 from foretime.evidence.lookups import compiled, is_own_span, lower_bound
 from foretime.evidence.merging import places_among
+from foretime.evidence.threads import in_runs
 from foretime.reranker.features.words import FAR, INTERVAL_FEATURES
 
 _ACTIVE: Final = INTERVAL_FEATURES.index("active_gap_before")
@@ -231,34 +232,33 @@ def _count_with(index, x, until, facts_with_x):
         facts_with_x[index.other[i]] += _seen(index, i, until)[3] != UNKNOWN
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def span_all(index, past_only, steps, subject, predicate, start, end, first, objects, out, runs):
+@in_runs
+def span_all(index, past_only, steps, subject, predicate, start, end, first, objects, out, runs, run):
     """Fill the features of each candidate, all 0 before: question k has `objects[first[k]:first[k + 1]]`.
 
     After `steps` facts no more co-neighbours of a question are looked for.
     """
     entities = len(index.of) - 1
-    for run in prange(runs):
-        facts_with_x = np.zeros(entities, dtype=np.int64)
-        sums, paths = np.zeros((entities, _SUMS)), np.empty((0, 4))
-        touched = np.empty(entities, dtype=np.int64)
-        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
-            x, p, s, e = subject[row], predicate[row], start[row], end[row]
-            until = _limits(s, e)[0] if past_only else NEVER
-            _count_with(index, x, until, facts_with_x)
-            count, _ = _gather(index, x, p, s, e, until, facts_with_x, steps, sums, touched, -1, paths)
-            for i in range(first[row], first[row + 1]):
-                y, features = objects[i], out[i]
-                _around(index, x, p, s, e, y, until, features)
-                features[_SHARED : _SHARED + _SUMS] = sums[y]
-                features[_LENGTH] = UNKNOWN if min(s, e) == UNKNOWN else abs(e - s)
-            for i in range(count):
-                sums[touched[i]] = 0.0
-            for i in range(index.of[x], index.of[x + 1]):
-                facts_with_x[index.other[i]] = 0
+    facts_with_x = np.zeros(entities, dtype=np.int64)
+    sums, paths = np.zeros((entities, _SUMS)), np.empty((0, 4))
+    touched = np.empty(entities, dtype=np.int64)
+    for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+        x, p, s, e = subject[row], predicate[row], start[row], end[row]
+        until = _limits(s, e)[0] if past_only else NEVER
+        _count_with(index, x, until, facts_with_x)
+        count, _ = _gather(index, x, p, s, e, until, facts_with_x, steps, sums, touched, -1, paths)
+        for i in range(first[row], first[row + 1]):
+            y, features = objects[i], out[i]
+            _around(index, x, p, s, e, y, until, features)
+            features[_SHARED : _SHARED + _SUMS] = sums[y]
+            features[_LENGTH] = UNKNOWN if min(s, e) == UNKNOWN else abs(e - s)
+        for i in range(count):
+            sums[touched[i]] = 0.0
+        for i in range(index.of[x], index.of[x + 1]):
+            facts_with_x[index.other[i]] = 0
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def record_paths(index, past_only, x, p, y, start, end, paths):
     """Write the paths from x to y into `paths` as far as there is room; return how many there are."""
     entities = len(index.of) - 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit, prange
 
 from foretime.evidence.lookups import (
     compiled,
@@ -21,6 +20,7 @@ from foretime.evidence.lookups import (
     others_before,
     partners_before,
 )
+from foretime.evidence.threads import in_runs
 from foretime.reranker.features.event_sums import MONTH, NO_SUMS, WEEK, add_events, without_events
 from foretime.reranker.features.words import FAR, PROFILE_FEATURES
 
@@ -235,32 +235,31 @@ def _count_words(events, names, x, p, with_x, sign):
                 with_x[names.word[i]] += sign * (events.group[g + 1] - events.group[g])
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def profile_all(events, names, past_only, subject, predicate, time, first, objects, out, runs):
+@in_runs
+def profile_all(events, names, past_only, subject, predicate, time, first, objects, out, runs, run):
     """Fill the features of each candidate: question k has the candidates `objects[first[k]:first[k + 1]]`."""
-    for run in prange(runs):
-        mark = np.full(len(events.node), -1, dtype=np.int64)
-        near = np.zeros(len(events.node), dtype=np.int64)
-        with_x = np.zeros(len(names.rarity), dtype=np.int64)
-        shared = _NO_EVENTS.astype(np.float32)
-        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
-            x, p, t = subject[row], predicate[row], time[row]
-            _near(events, x, p, t, past_only, mark, near, row)
-            _subject_row(events, x, p, t, past_only, mark, row, shared)
+    mark = np.full(len(events.node), -1, dtype=np.int64)
+    near = np.zeros(len(events.node), dtype=np.int64)
+    with_x = np.zeros(len(names.rarity), dtype=np.int64)
+    shared = _NO_EVENTS.astype(np.float32)
+    for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+        x, p, t = subject[row], predicate[row], time[row]
+        _near(events, x, p, t, past_only, mark, near, row)
+        _subject_row(events, x, p, t, past_only, mark, row, shared)
+        if not past_only:
+            _count_words(events, names, x, p, with_x, 1)
+        for i in range(first[row], first[row + 1]):
+            y, features = objects[i], out[i]
+            features[:] = shared
+            k = find(events.other, events.node[x], events.node[x + 1], y)
+            if k >= 0:
+                _between(events, k, x, p, t, past_only, features)
+            features[_AT.pair_share] = features[_AT.pair_events] / max(shared[_AT.subject_events], 1.0)
+            features[_AT.same_share] = features[_AT.same_events] / max(shared[_AT.subject_same_events], 1.0)
+            if y != x:
+                _alone(events, k, x, p, y, t, past_only, features)
+                _together(events, x, y, t, past_only, mark, near, row, features)
             if not past_only:
-                _count_words(events, names, x, p, with_x, 1)
-            for i in range(first[row], first[row + 1]):
-                y, features = objects[i], out[i]
-                features[:] = shared
-                k = find(events.other, events.node[x], events.node[x + 1], y)
-                if k >= 0:
-                    _between(events, k, x, p, t, past_only, features)
-                features[_AT.pair_share] = features[_AT.pair_events] / max(shared[_AT.subject_events], 1.0)
-                features[_AT.same_share] = features[_AT.same_events] / max(shared[_AT.subject_same_events], 1.0)
-                if y != x:
-                    _alone(events, k, x, p, y, t, past_only, features)
-                    _together(events, x, y, t, past_only, mark, near, row, features)
-                if not past_only:
-                    _called(names, p, x, y, with_x, features)
-            if not past_only:
-                _count_words(events, names, x, p, with_x, -1)
+                _called(names, p, x, y, with_x, features)
+        if not past_only:
+            _count_words(events, names, x, p, with_x, -1)

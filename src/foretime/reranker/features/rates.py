@@ -9,10 +9,10 @@ from collections import namedtuple
 from typing import Final
 
 import numpy as np
-from numba import njit, prange
 
 from foretime.evidence.lookups import compiled, find, is_watched, lower_bound
 from foretime.evidence.rates import MONTH, SEASON, TAU, faded, rates_of_group
+from foretime.evidence.threads import in_runs
 from foretime.reranker.features.words import FAR, RATE_FEATURES
 
 _AT = namedtuple("_At", RATE_FEATURES)(*range(len(RATE_FEATURES)))
@@ -204,38 +204,37 @@ def _parts(out):
         out[_AT.object_part_2 + rate] = out[_AT.object_rate_2 + rate] / (out[_AT.predicate_rate_2 + rate] + SMALLEST)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def rates_all(events, rules, names, subject, predicate, time, first, objects, out, runs):
+@in_runs
+def rates_all(events, rules, names, subject, predicate, time, first, objects, out, runs, run):
     """Fill the features of each candidate: question k has the candidates `objects[first[k]:first[k + 1]]`."""
     entities, words = len(events.node), len(names.rarity)
-    for run in prange(runs):
-        noted = Subject(
-            np.full((2, entities), -1.0),
-            np.zeros(entities, dtype=np.int64),
-            np.zeros(entities, dtype=np.int64),
-            np.zeros(entities),
-            np.zeros(entities, dtype=np.int64),
-            np.zeros(words),
-            np.zeros(words),
-        )
-        shared, scratch = np.zeros(len(_AT), dtype=np.float32), np.zeros(_RATES)
-        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
-            x, p, t = subject[row], predicate[row], time[row]
-            shared[:] = 0.0
-            shared[_AT.same_pause] = shared[_AT.pair_since] = FAR
-            had, met = _note_subject(events, x, p, t, noted, shared)
-            _note_predicate(events, names, x, p, t, noted, shared, 1)
-            for i in range(first[row], first[row + 1]):
-                y, features, latest = objects[i], out[i], -1
-                features[:] = shared
-                k = find(events.other, events.node[x], events.node[x + 1], y)
-                if k >= 0:
-                    latest = _between(events, k, x, p, t, features)
-                    _rules(events, rules, k, p, t, scratch, features)
-                _with_others(events, x, p, y, t, noted, features)
-                _ranked(noted, had, met, y, t, latest, features)
-                _named(names, x, y, noted, features)
-                _parts(features)
-            _note_predicate(events, names, x, p, t, noted, shared, -1)
-            for k in range(events.node[x], events.node[x + 1]):
-                noted.near[:, events.other[k]] = -1.0
+    noted = Subject(
+        np.full((2, entities), -1.0),
+        np.zeros(entities, dtype=np.int64),
+        np.zeros(entities, dtype=np.int64),
+        np.zeros(entities),
+        np.zeros(entities, dtype=np.int64),
+        np.zeros(words),
+        np.zeros(words),
+    )
+    shared, scratch = np.zeros(len(_AT), dtype=np.float32), np.zeros(_RATES)
+    for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+        x, p, t = subject[row], predicate[row], time[row]
+        shared[:] = 0.0
+        shared[_AT.same_pause] = shared[_AT.pair_since] = FAR
+        had, met = _note_subject(events, x, p, t, noted, shared)
+        _note_predicate(events, names, x, p, t, noted, shared, 1)
+        for i in range(first[row], first[row + 1]):
+            y, features, latest = objects[i], out[i], -1
+            features[:] = shared
+            k = find(events.other, events.node[x], events.node[x + 1], y)
+            if k >= 0:
+                latest = _between(events, k, x, p, t, features)
+                _rules(events, rules, k, p, t, scratch, features)
+            _with_others(events, x, p, y, t, noted, features)
+            _ranked(noted, had, met, y, t, latest, features)
+            _named(names, x, y, noted, features)
+            _parts(features)
+        _note_predicate(events, names, x, p, t, noted, shared, -1)
+        for k in range(events.node[x], events.node[x + 1]):
+            noted.near[:, events.other[k]] = -1.0

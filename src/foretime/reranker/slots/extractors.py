@@ -85,8 +85,8 @@ class PredicateExtractor(SlotExtractor):
 
         own = facts.predicate if hidden else np.full(len(facts), NOTHING_HIDDEN)
         out = np.zeros((*chosen.shape, len(COUNTED_OF_PREDICATES)), dtype=np.float32)
-        asked = (facts.subject, facts.object, facts.known_ends()[0], own, chosen)
-        predicate_features(self.index.events, self.index.reach.past_only, *asked, out, RUNS)
+        asked = map(np.ascontiguousarray, (facts.subject, facts.object, facts.known_ends()[0], own, chosen))
+        predicate_features(self.index.events, self.index.reach.past_only, *asked, out, min(RUNS, len(facts)))
         return quantise(COUNTED_OF_PREDICATES, out.reshape(-1, len(COUNTED_OF_PREDICATES)))
 
 
@@ -113,8 +113,8 @@ class StepExtractor(SlotExtractor):
         steps, past_only = self.index.events.steps, self.index.reach.past_only
         out = np.zeros((len(facts), steps, len(COUNTED_OF_STEPS)), dtype=np.float32)
         first = np.zeros((len(facts), steps), dtype=np.float32)
-        asked = (facts.subject, facts.predicate, facts.object, own)
-        step_features(self.index.events, self.words, past_only, *asked, out, first, RUNS)
+        asked = map(np.ascontiguousarray, (facts.subject, facts.predicate, facts.object, own))
+        step_features(self.index.events, self.words, past_only, *asked, out, first, min(RUNS, len(facts)))
         return torch.from_numpy(first), out
 
     def _scores(self, facts: Facts, chosen: Ids, own: Ids) -> dict[str, Tensor]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit, prange
 
 from foretime.evidence.lookups import compiled, find, lower_bound
+from foretime.evidence.threads import in_runs
 from foretime.reranker.features.event_sums import MONTH, NO_SUMS, add_events, without_events
 from foretime.reranker.features.words import FAR
 from foretime.reranker.slots.words import COUNTED_OF_PREDICATES
@@ -126,23 +126,22 @@ def _candidate(events, k, x, y, p, t, own, past_only, active, out):
     _volume(events, k, p, t, past_only, out)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def predicate_features(events, past_only, subject, object_, time, own, candidates, out, runs):
+@in_runs
+def predicate_features(events, past_only, subject, object_, time, own, candidates, out, runs, run):
     """Fill `out`, (questions, candidates, features), of the predicates in `candidates`, (questions, candidates).
 
     `own` is the predicate of the fact asked about, −1 where nothing is to be hidden.
     """
-    for run in prange(runs):
-        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
-            x, y, t = subject[row], object_[row], time[row]
-            k = find(events.other, events.node[x], events.node[x + 1], y)
-            shared = _NO_EVENTS.astype(np.float32)
-            if k >= 0:
-                _pair_row(events, k, t, own[row], past_only, x == y, shared)
-            active = (
-                _active_with_others(events, x, y, t, past_only),
-                _active_with_others(events, y, x, t, past_only),
-            )
-            for i in range(candidates.shape[1]):
-                out[row, i] = shared
-                _candidate(events, k, x, y, candidates[row, i], t, own[row], past_only, active, out[row, i])
+    for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+        x, y, t = subject[row], object_[row], time[row]
+        k = find(events.other, events.node[x], events.node[x + 1], y)
+        shared = _NO_EVENTS.astype(np.float32)
+        if k >= 0:
+            _pair_row(events, k, t, own[row], past_only, x == y, shared)
+        active = (
+            _active_with_others(events, x, y, t, past_only),
+            _active_with_others(events, y, x, t, past_only),
+        )
+        for i in range(candidates.shape[1]):
+            out[row, i] = shared
+            _candidate(events, k, x, y, candidates[row, i], t, own[row], past_only, active, out[row, i])

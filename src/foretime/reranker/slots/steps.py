@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit, prange
 
 from foretime.evidence.lookups import compiled, find, is_hidden
+from foretime.evidence.threads import in_runs
 from foretime.reranker.features.words import FAR
 from foretime.reranker.slots.words import SERIES
 
@@ -184,31 +184,30 @@ def _first_score(features):
     return score + 0.1 * np.log1p(features[7 * _PREDICATE])
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def step_features(events, names, past_only, subject, predicate, object_, own, out, first, runs):
+@in_runs
+def step_features(events, names, past_only, subject, predicate, object_, own, out, first, runs, run):
     """Fill `out`, (questions, steps, features), and the first score of each step, (questions, steps).
 
     `own` is a step of the fact asked about, −1 where nothing is to be hidden.
     """
     kinds, steps = KINDS, events.steps
-    for run in prange(runs):
-        series = np.zeros((kinds, steps), dtype=np.int32)
-        sums = np.zeros((kinds, steps + 1), dtype=np.int32)
-        before, after = np.zeros((kinds, steps)), np.zeros((kinds, steps))
-        mark = np.full(len(events.node), -1, dtype=np.int64)
-        word_mark = np.full(len(names.rarity), -1, dtype=np.int64)
-        stamp = 0
-        for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
-            x, p, y = subject[row], predicate[row], object_[row]
-            series[:] = 0
-            _count_pair(events, x, p, y, own[row], series)
-            _count_predicate(events, p, x, y, series)
-            stamp = _count_activity(events, x, y, mark, stamp, series)
-            if not past_only:  # who the relatives are is known by all events, also by later ones
-                _count_relatives(events, names, x, y, mark, stamp + 1, word_mark, 0, series)
-                _count_relatives(events, names, y, x, mark, stamp + 2, word_mark, 1, series)
-                stamp += 2
-            _prefix(series, sums, before, after)
-            for t in range(steps):
-                _measure(series, sums, before, after, t, past_only, out[row, t])
-                first[row, t] = _first_score(out[row, t])
+    series = np.zeros((kinds, steps), dtype=np.int32)
+    sums = np.zeros((kinds, steps + 1), dtype=np.int32)
+    before, after = np.zeros((kinds, steps)), np.zeros((kinds, steps))
+    mark = np.full(len(events.node), -1, dtype=np.int64)
+    word_mark = np.full(len(names.rarity), -1, dtype=np.int64)
+    stamp = 0
+    for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
+        x, p, y = subject[row], predicate[row], object_[row]
+        series[:] = 0
+        _count_pair(events, x, p, y, own[row], series)
+        _count_predicate(events, p, x, y, series)
+        stamp = _count_activity(events, x, y, mark, stamp, series)
+        if not past_only:  # who the relatives are is known by all events, also by later ones
+            _count_relatives(events, names, x, y, mark, stamp + 1, word_mark, 0, series)
+            _count_relatives(events, names, y, x, mark, stamp + 2, word_mark, 1, series)
+            stamp += 2
+        _prefix(series, sums, before, after)
+        for t in range(steps):
+            _measure(series, sums, before, after, t, past_only, out[row, t])
+            first[row, t] = _first_score(out[row, t])
