@@ -10,8 +10,7 @@ from foretime.evidence import buckets, visibility
 
 _UNWRAPPED: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 compiled = njit(cache=True, nogil=True, **_UNWRAPPED)
-"""For what only kernels call: without the wrappers for Python, which unpack every array of an index, it compiles in
-half the time."""
+"""For what only kernels call: the wrappers for Python, which unpack every array of an index, are slow to compile."""
 _callable = njit(cache=True, nogil=True)
 offset_bucket = _callable(buckets.offset_bucket)
 count_bucket = _callable(buckets.count_bucket)
