@@ -20,13 +20,14 @@ def train(  # noqa: PLR0913, each is a flag
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
     preset: Annotated[
-        Literal["quick", "balanced", "best"] | None,
+        Literal["quick", "balanced", "best", "forecast"] | None,
         typer.Option(
             help="quick: rules and a re-ranker, minutes; balanced: LCGE, rules and a re-ranker; best: an ensemble of "
-            "those, its re-ranker fitted out of fold.",
+            "those, its re-ranker fitted out of fold; forecast: what comes next, from the past alone.",
             show_default="balanced",
         ),
     ] = None,
+    forecast: Annotated[bool, typer.Option("--forecast", help="The preset forecast: what comes next.")] = False,
     config: Annotated[Path | None, typer.Option("--config", "-c", help="A configuration in TOML.")] = None,
     model: Annotated[
         str | None,
@@ -62,6 +63,9 @@ def train(  # noqa: PLR0913, each is a flag
     reading: dict[str, Any],
 ) -> None:
     """Train on a graph, resume an interrupted training, or continue a finished one to more epochs."""
+    if forecast and preset not in (None, "forecast"):
+        raise ft.ConfigError(f"--forecast is the preset forecast; leave out --preset {preset}")
+    preset = "forecast" if forecast else preset
     if past_only and evidence is False:
         raise ft.ConfigError("--past-only is about evidence; leave out --no-evidence")
     named = {

@@ -76,11 +76,17 @@ def check_evidence(evidence: EvidenceConfig, graph: Graph) -> None:
         raise ConfigError("evidence.splits has test: answers would be their own evidence; use --past-only with it")
     if missing := [split for split in SPLITS if split not in evidence.splits]:
         raise ConfigError(f"evidence.splits has test and not {missing[0]}; single-step needs all three")
-    if not _in_order(graph.train, graph.valid) or not _in_order(graph.valid, graph.test):
+    if not in_order(graph):
         raise ConfigError(
             "evidence.splits has test, and the splits overlap in time, so that weights would be learned from test; "
             "split by time, as --valid-from and --test-from do"
         )
+
+
+def in_order(graph: Graph) -> bool:
+    """Return whether train comes before valid, and valid before test."""
+    splits = (graph.train, graph.valid, graph.test)
+    return all(_in_order(splits[i], splits[j]) for i, j in ((0, 1), (1, 2), (0, 2)))
 
 
 def _in_order(earlier: Facts, later: Facts) -> bool:

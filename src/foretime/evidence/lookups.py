@@ -10,13 +10,11 @@ from foretime.evidence import buckets, visibility
 
 _UNWRAPPED: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 compiled = njit(cache=True, nogil=True, **_UNWRAPPED)
-"""For what only kernels call: without the wrappers for Python, which unpack every array of an index, it compiles in
-half the time."""
+"""For what only kernels call: the wrappers for Python, which unpack every array of an index, are slow to compile."""
 callable_ = njit(cache=True, nogil=True)
 offset_bucket = callable_(buckets.offset_bucket)
 count_bucket = callable_(buckets.count_bucket)
 affinity_bucket = callable_(buckets.affinity_bucket)
-rate_bucket = callable_(buckets.rate_bucket)
 is_watched = compiled(visibility.is_watched)
 is_hidden = compiled(visibility.is_hidden)
 is_own_span = compiled(visibility.is_own_span)

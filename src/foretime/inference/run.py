@@ -14,7 +14,7 @@ from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table, questions_of
 from foretime.evaluation.explanations import ExplanationMeasures
-from foretime.evaluation.protocols import ProtocolName
+from foretime.evaluation.protocols import ProtocolName, in_order
 from foretime.evaluation.rankings import write_rankings
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Target, Time
 from foretime.inference.changes import Addition, Removal
@@ -403,7 +403,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
 
     Parameters:
         graph: a `Graph`, or anything that `load` reads; by default the one that the configuration names.
-        preset: `quick`, `balanced` or `best`: settings that are chosen for the graph. Without a model and a
+        preset: `quick`, `balanced`, `best` or `forecast`: settings that are chosen for the graph. Without a model and a
             configuration it is `balanced`.
         model: the name of a model. Alone it is trained as it is, without evidence and without a re-ranker; beside a
             preset it takes the place of the preset's.
@@ -444,6 +444,10 @@ def train(  # noqa: PLR0913, each is a choice of its own
     hear = callback or Callback()
     loaded = graph if isinstance(graph, Graph) else read_graph(final.data.path if graph is None else graph, final.data)
     hear.announce(_outline(loaded))
+    if preset == "forecast" and not in_order(loaded):
+        changes["data.split"], data = "time", final.data
+        loaded = loaded.split(data.valid_share, data.test_share, by="time")
+        hear.announce("a forecast asks about what comes after train: the facts are split by time")
     rules: list[Rules] = []
 
     def mine_once(graph: Graph, config: RulesConfig) -> Rules:

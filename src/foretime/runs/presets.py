@@ -18,7 +18,7 @@ from foretime.rules.table import Rules
 from foretime.training.guidance import wants_rules
 from foretime.training.settings import default_penalties
 
-PresetName = Literal["quick", "balanced", "best"]
+PresetName = Literal["quick", "balanced", "best", "forecast"]
 DEFAULT_PRESET: PresetName = "balanced"
 SMALL, LARGE = 5_000, 200_000
 """Training facts below which, and above which, the numbers of ICEWS14 are replaced."""
@@ -56,6 +56,21 @@ _LCGE = {
     "training.epochs": 20,
     "training.valid_every": 10,
 }
+_FORECAST = {
+    **_SHARED,
+    "model.name": "rules",
+    "evidence.past_only": True,
+    "evidence.splits": ["train", "valid", "test"],
+    "evidence.families": ["recurrence", "contact", "popularity"],
+    "evidence.epochs": 2,
+    "penalties.evidence_l2": 3e-4,
+    "training.epochs": 2,
+    "training.valid_every": 2,
+    "reranker.fit": "refit",
+    "reranker.cut": "time",
+    "reranker.top": 60,
+    "reranker.trees": 200,
+}
 _OUT_OF_FOLD = {"training.ensemble_size": 2, "reranker.fit": "out-of-fold", "reranker.trees": 300}
 PRESETS: dict[str, Preset] = {
     "quick": Preset("rules and evidence without embeddings, re-ranked: minutes", _QUICK),
@@ -64,6 +79,7 @@ PRESETS: dict[str, Preset] = {
         "an ensemble of two, re-ranked out of fold: many times as long as balanced",
         {**_LCGE, **_OUT_OF_FOLD},
     ),
+    "forecast": Preset("events of the past that fade with time, re-ranked: what comes next", _FORECAST),
 }
 _INTERVALS = {
     "model.rank": 100,
@@ -119,14 +135,16 @@ def preset_config(
 def _settings(name: str, graph: Graph) -> dict[str, Any]:
     """Return the settings of a preset for a graph of this kind and size."""
     facts, entities, valid, intervals = len(graph.train), len(graph.entities), len(graph.valid), graph.has_intervals
-    small, large, best = facts < SMALL, facts > LARGE, name == "best"
+    small, large, best, forecast = facts < SMALL, facts > LARGE, name == "best", name == "forecast"
     found = dict(PRESETS[name].settings)
-    if intervals:
+    if intervals and not forecast:
         found |= _INTERVALS | (_BEST_OF_INTERVALS if best else {})
-    if large:
+    if large and not forecast:
         found |= _LARGE | (_BEST_OF_LARGE if best else {})
         found |= {"evidence.epochs": max(1, min(3, 1_200_000 // facts))}
-    folds = max(2, min(facts, 5 if small or (best and not intervals) else 10))
+    if forecast:
+        found["evidence.epochs"] = 6 if small else 1 if large else 2
+    folds = max(2, min(facts, 5 if small or forecast or (best and not intervals) else 10))
     if large:
         folds = min(100, facts // FACTS_OF_A_FOLD)
     candidates = 2 * facts // folds * min(100, entities)  # that a re-ranker is fitted on, of one fold
@@ -139,7 +157,7 @@ def _settings(name: str, graph: Graph) -> dict[str, Any]:
         "reranker.leaves": 15 if small else 31,
         "reranker.leaf_candidates": min(50, max(5, candidates // 1000)),
     }
-    if name == "quick":
+    if name in ("quick", "forecast"):
         return found | dict.fromkeys(("training.epochs", "training.valid_every"), found["evidence.epochs"])
     if small or entities > 500_000:
         found["model.rank"] = 50
