@@ -215,7 +215,7 @@ class Statements:
         given, name = self._both(about.asked)
         none = GraphFeature("name_overlap", 0.0, 0.0)
         first = max(about.features, key=lambda one: abs(one.contribution), default=none)
-        if first.name.startswith("name_overlap"):
+        if first.name.startswith(("name_overlap", "name_shared")):
             words = " and ".join(f'"{isolated(word)}"' for word in self._words.shared_words(about.asked)[:2])
             said = f"the names of {given} and {name} {f'share {words}' if words else 'have no words in common'}"
         else:
