@@ -27,7 +27,7 @@ RUNS = {
     "balanced": {data: f"{data}-lcge-evidence" for data in BEST_RUNS},
     "best": {data: f"{data}-{run}" for data, run in BEST_RUNS.items()},
 }
-"""The run whose configuration a preset is, by data set; `tests/runs/test_presets.py` compares them."""
+"""The run whose configuration a preset of completion is, by data set; `tests/runs/test_presets.py` compares them."""
 NOTE = """\
 Each cell: the MRR on test of one seed, linked to its run, and minutes of training on at most two CPU cores (¹ one thread,
 ² two), without mining and re-ranking. Best published: under a time-aware filter in both directions

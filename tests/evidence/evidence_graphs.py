@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from evidence_oracle import Fact, PathRule, Question, Rules, both_directions, ends_of, numbered, pair_rules_of
+from evidence_oracle import Fact, PathRule, Question, Rules, ends_of, rules_of
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from foretime.data.facts import UNKNOWN, Facts, inverse
 from foretime.data.vocabulary import Vocabulary
 from foretime.evidence.events import event_lists
-from foretime.evidence.families import Reach
+from foretime.evidence.families import FAMILY_NAMES, Reach
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.reranker.features.names import name_words
@@ -44,8 +44,9 @@ reaches = st.builds(
     active_window=st.sampled_from([0, 1, 7, 300]),
     path_window=st.sampled_from([0, 1, 3, 7, 300]),
     path_events=st.sampled_from([1, 2, 5, 200]),
-    **dict.fromkeys(("pair", "object", "active", "affinity", "path"), st.just(True)),
+    **dict.fromkeys(FAMILY_NAMES, st.just(True)),
 )
+EVERYTHING = Reach(False, 90, 7, 7, 200, *[True] * len(FAMILY_NAMES))
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 many = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -126,19 +127,19 @@ def rule_table(paths: list[PathRule]) -> RuleTable:
 def index_on(
     facts: list[Fact], timeline: tuple[int, ...], reach: Reach, paths: list[PathRule], support: int = 2
 ) -> EvidenceIndex:
-    events = event_lists(table(facts), ENTITIES, PREDICATES, steps_of(timeline))
+    events = event_lists(table(facts), ENTITIES, PREDICATES, steps_of(timeline), fading=True)
     vocabulary = rule_vocabulary(events, support, rule_table(paths), 10_000)
     return EvidenceIndex(ENTITIES, events, vocabulary, reach)
 
 
 def with_facts(index: EvidenceIndex, facts: list[Fact]) -> EvidenceIndex:
     """Return an index with the same rules and reach over other facts."""
-    events = event_lists(table(facts), index.entities, index.events.predicates, index.events.steps)
+    events = event_lists(table(facts), index.entities, index.events.predicates, index.events.steps, fading=True)
     return replace(index, events=events)
 
 
 def rules_on(facts: list[Fact], paths: list[PathRule], support: int = 2) -> Rules:
-    return numbered(pair_rules_of(facts, PREDICATES, support), both_directions(paths, PREDICATES))
+    return rules_of(facts, paths, PREDICATES, support)
 
 
 def whole_weights(index: EvidenceIndex, seed: int = 0) -> Floats:

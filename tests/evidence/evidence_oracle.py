@@ -5,11 +5,11 @@ What a question may not see is taken away before anything is looked at, so here 
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.families import AFFINITIES, COUNTS, FEATURES, GROUPS, OFFSETS, RULED, FeatureGroup, Reach
+from foretime.evidence.families import FEATURES, GROUPS, RULED, FeatureGroup, Reach
 
 Fact = tuple[int, int, int, int, int]
 """Subject, predicate, object, start, end."""
@@ -20,6 +20,10 @@ PathRule = tuple[int, int, int]
 OFFSET_EDGES = (1, 2, 4, 7, 14, 30, 90)
 COUNT_EDGES = (1, 2, 4, 8, 16, 32, 64)
 AFFINITY_EDGES = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32)
+RATE_EDGES = tuple(2.0**power for power in range(-7, 8))
+DAYS, WEEK, MONTH, SEASON = 2, 8, 30, 120
+SOON, DOUBT = 20, 20
+"""Within how many steps a head follows its body, and how many bodies without a head a confidence begins with."""
 
 
 class Event(NamedTuple):
@@ -54,7 +58,7 @@ class Feature(NamedTuple):
     @property
     def place(self) -> int:
         """The bucket of the value."""
-        return {OFFSETS: offset_place, COUNTS: count_place, AFFINITIES: affinity_place}[self.group.size](self.value)
+        return PLACES[self.group.kind](self.value)
 
 
 class Rules(NamedTuple):
@@ -62,6 +66,7 @@ class Rules(NamedTuple):
 
     pairs: dict[PairRule, int]
     paths: dict[PathRule, int]
+    confidence: dict[PairRule, float]
 
 
 Found = dict[int, list[Feature]]
@@ -118,6 +123,17 @@ def count_place(count: float) -> int:
 
 def affinity_place(affinity: float) -> int:
     return sum(affinity >= edge for edge in AFFINITY_EDGES)
+
+
+def rate_place(rate: float) -> int:
+    """Return the bucket of a sum; what is one rounding below an edge is in the bucket above it."""
+    return sum(rate >= edge / 1.0001 for edge in RATE_EDGES)
+
+
+PLACES: dict[str, Callable[[float], int]] = {
+    "offset": offset_place, "farther": offset_place, "total": count_place, "now": count_place,
+    "affinity": affinity_place, "rate": rate_place,
+}  # fmt: skip
 
 
 def nearest_features(
@@ -229,6 +245,67 @@ def path_features(question: Question, seen: list[Event], rules: Rules, reach: Re
     return found
 
 
+def faded(events: Iterable[Event], t: int, scale: float) -> float:
+    """Add events up, the one of the step before as 1 and older ones as less."""
+    return sum(math.exp((e.time + 1 - t) / scale) for e in events)
+
+
+def past_by_object(question: Question, seen: list[Event]) -> dict[int, list[Event]]:
+    """Return the events before the time asked about by their object."""
+    found: dict[int, list[Event]] = defaultdict(list)
+    for e in seen:
+        if e.time < question.time:
+            found[e.object].append(e)
+    return found
+
+
+def rate_feature(name: str, value: float, events: list[Event], body: tuple[int, ...] = ()) -> Feature:
+    return Feature(GROUPS[name], value, [(e,) for e in events], body)
+
+
+def recurrence_features(question: Question, seen: list[Event]) -> Found:
+    """The same event so far: its rates, the last time and how often."""
+    x, p, t = question
+    found: Found = {}
+    for y, events in past_by_object(question, [e for e in seen if (e.subject, e.predicate) == (x, p)]).items():
+        last = max(e.time for e in events)
+        found[y] = [
+            Feature(GROUPS["same_last"], last - t, [(e,) for e in events if e.time == last], (p,)),
+            *count_feature("same_total", events, (p,)),
+            rate_feature("same_week", faded(events, t, WEEK), events, (p,)),
+            rate_feature("same_season", faded(events, t, SEASON), events, (p,)),
+        ]
+    return found
+
+
+def contact_features(question: Question, seen: list[Event], rules: Rules) -> Found:
+    """Any events between the two so far; by the rules, each weighs by how often the predicate soon follows it."""
+    x, p, t = question
+    found: Found = {}
+    for y, events in past_by_object(question, [e for e in seen if e.subject == x]).items():
+        ruled = sum(rules.confidence.get((p, e.predicate), 0.0) * faded([e], t, MONTH) for e in events)
+        found[y] = [
+            *count_feature("contact_total", events),
+            rate_feature("contact_days", faded(events, t, DAYS), events),
+            rate_feature("contact_month", faded(events, t, MONTH), events),
+            rate_feature("contact_rules", ruled, events),
+        ]
+    return found
+
+
+def popularity_features(question: Question, seen: list[Event]) -> Found:
+    """Events of the same predicate that others than the subject have had with the candidate so far."""
+    x, p, t = question
+    return {
+        y: [
+            rate_feature("popularity_week", faded(events, t, WEEK), events, (p,)),
+            rate_feature("popularity_season", faded(events, t, SEASON), events, (p,)),
+        ]
+        for y, events in past_by_object(question, [e for e in seen if e.predicate == p and e.subject != x]).items()
+        if y != x
+    }
+
+
 def features_of(question: Question, seen: list[Event], rules: Rules, reach: Reach) -> dict[str, Found]:
     """Return the features of every candidate by family."""
     return {
@@ -237,6 +314,9 @@ def features_of(question: Question, seen: list[Event], rules: Rules, reach: Reac
         "active": active_features(question, seen, reach.active_window),
         "affinity": affinity_features(question, seen),
         "path": path_features(question, seen, rules, reach),
+        "recurrence": recurrence_features(question, seen),
+        "contact": contact_features(question, seen, rules),
+        "popularity": popularity_features(question, seen),
     }
 
 
@@ -266,6 +346,21 @@ def pair_rules_of(facts: Iterable[Fact], predicates: int, support: int) -> list[
     return [(p, q) for p in every for q in every if sum({p, q} <= there for there in between.values()) >= support]
 
 
+def confidences_of(facts: Iterable[Fact], pairs: Iterable[PairRule], predicates: int) -> dict[PairRule, float]:
+    """Return for each rule how many heads came soon after its bodies, between the same two, for each body."""
+    events = events_of(facts, predicates)
+    found = {}
+    for head, body in pairs:
+        bodies = [e for e in events if e.predicate == body]
+        soon = sum(
+            e.predicate == head and (e.subject, e.object) == (b.subject, b.object) and 0 < e.time - b.time <= SOON
+            for b in bodies
+            for e in events
+        )
+        found[head, body] = soon / (len(bodies) + DOUBT)
+    return found
+
+
 def both_directions(paths: Iterable[PathRule], predicates: int) -> list[PathRule]:
     """Return path rules and their mirrors, each once: head(x, y) ⇐ q1(x, z) ∧ q2(z, y) read from y to x."""
     found = set()
@@ -275,6 +370,11 @@ def both_directions(paths: Iterable[PathRule], predicates: int) -> list[PathRule
     return sorted(found)
 
 
-def numbered(pairs: list[PairRule], paths: list[PathRule]) -> Rules:
-    """Return sorted rules with their places."""
-    return Rules({rule: place for place, rule in enumerate(pairs)}, {rule: place for place, rule in enumerate(paths)})
+def rules_of(facts: Iterable[Fact], paths: list[PathRule], predicates: int, support: int) -> Rules:
+    """Return the rules of some facts, with their places and confidences."""
+    pairs = pair_rules_of(facts, predicates, support)
+    return Rules(
+        {rule: place for place, rule in enumerate(pairs)},
+        {rule: place for place, rule in enumerate(both_directions(paths, predicates))},
+        confidences_of(facts, pairs, predicates),
+    )

@@ -5,7 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from evidence_graphs import DENSE, ENTITIES, PREDICATES, Floats, all_questions, asked, crowd, index_on, with_facts
+from evidence_graphs import (
+    DENSE,
+    ENTITIES,
+    EVERYTHING,
+    PREDICATES,
+    Floats,
+    all_questions,
+    asked,
+    crowd,
+    index_on,
+    with_facts,
+)
 from evidence_oracle import Question
 from torch import Tensor
 
@@ -13,13 +24,12 @@ from foretime import train
 from foretime.config import EvidenceConfig, ModelConfig
 from foretime.data.facts import inverse
 from foretime.data.graph import Graph
-from foretime.evidence.families import FEATURES, RULED, Reach
+from foretime.evidence.families import FAMILY_NAMES, FEATURES, RULED
 from foretime.evidence.index import EvidenceIndex, build_index
 from foretime.evidence.module import ROWS_AT_ONCE, EvidenceComponent, WithEvidence
 from foretime.models import Queries, RulesModel, Sizes, build_model
 from foretime.training.trainer import new_model
 
-EVERYTHING = Reach(False, 90, 7, 7, 200, pair=True, object=True, active=True, affinity=True, path=True)
 PATHS = [(0, 1, 2), (0, 0, 4), (1, 3, 0), (2, 2, 2)]
 SIZES = Sizes(ENTITIES, 2 * PREDICATES, len(DENSE) + 41)
 
@@ -104,7 +114,7 @@ def test_the_families_sum_to_the_term(part: EvidenceComponent) -> None:
     queries = two_slices()
     families = part.score_families(queries)
     (term,) = part.score_terms(queries)
-    assert list(families) == [f"evidence_{name}" for name in ("pair", "object", "active", "affinity", "path")]
+    assert list(families) == [f"evidence_{name}" for name in FAMILY_NAMES]
     assert (term.name, term.weight) == ("evidence", 1.0)
     torch.testing.assert_close(torch.stack(list(families.values())).sum(0), term.scores)
     assert all(scores.any() for scores in families.values())

@@ -8,6 +8,7 @@ from evidence_graphs import (
     ALL_PATHS,
     DENSE,
     ENTITIES,
+    EVERYTHING,
     PREDICATES,
     Floats,
     all_questions,
@@ -28,13 +29,12 @@ from evidence_oracle import (
     Question,
     Rules,
     affinity_place,
-    both_directions,
     count_place,
     events_of,
     features_of,
-    numbered,
     offset_place,
-    pair_rules_of,
+    rate_place,
+    rules_of,
     seen_by,
     weights_of,
 )
@@ -54,16 +54,17 @@ from foretime.evidence.families import (
     GROUPS,
     OFFSETS,
     PATH_SLOTS,
+    RATED,
+    RATES,
     RULED,
     Reach,
 )
 from foretime.evidence.index import EvidenceIndex
-from foretime.evidence.lookups import affinity_bucket, count_bucket, offset_bucket
+from foretime.evidence.lookups import affinity_bucket, count_bucket, offset_bucket, rate_bucket
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.rules.rule import RuleIds
 from foretime.rules.table import Rules as RuleTable
 
-EVERYTHING = Reach(False, 90, 7, 7, 200, pair=True, object=True, active=True, affinity=True, path=True)
 WINDOWS = [
     EVERYTHING,
     EVERYTHING._replace(past_only=True),
@@ -123,8 +124,8 @@ def test_hubs_are_scored_like_anyone(reach: Reach) -> None:
     facts = crowd(700, tuple(range(steps)), seed=1, entities=entities)
     every = range(2 * PREDICATES)
     paths = [(p, q1, q2) for p in every for q1 in every for q2 in every if (p + q1 + q2) % 3 == 0]
-    rules = numbered(pair_rules_of(facts, PREDICATES, 2), both_directions(paths, PREDICATES))
-    events = event_lists(table(facts), entities, PREDICATES, steps)
+    rules = rules_of(facts, paths, PREDICATES, 2)
+    events = event_lists(table(facts), entities, PREDICATES, steps, fading=True)
     mined = RuleTable.of([RuleIds("joint_now", "path", p, (q1, q2)) for p, q1, q2 in paths])
     index = EvidenceIndex(entities, events, rule_vocabulary(events, 2, mined, 10_000), reach)
     questions = [Question(x, p, t) for x in (0, 1, 2, 7) for p in (0, 2, 4) for t in (0, 60, steps)]
@@ -197,7 +198,7 @@ def test_one_event_grounds_what_can_be_told_on_paper() -> None:
 
 def test_the_settings_and_the_features_follow_the_table_of_families() -> None:
     config = EvidenceConfig()
-    assert get_args(FamilyName) == tuple(config.families) == FAMILY_NAMES
+    assert get_args(FamilyName) == FAMILY_NAMES == (*config.families, *RATED)
     own = [name for name in Reach._fields if name not in (*FAMILY_NAMES, "past_only")]
     assert all(name.partition("_")[0] in FAMILY_NAMES and hasattr(config, name) for name in own)
     assert set(FAMILY_NAMES) < set(Reach._fields)
@@ -210,12 +211,12 @@ def test_the_settings_and_the_features_follow_the_table_of_families() -> None:
 def test_each_family_can_be_looked_at_alone() -> None:
     index = index_on([(0, 0, 1, 2, 2)], DENSE, EVERYTHING._replace(active=False), [])
     alone = index.by_family()
-    assert list(alone) == ["pair", "object", "affinity", "path"]
+    assert list(alone) == ["pair", "object", "affinity", "path", *RATED]
     for name, part in alone.items():
         assert [family for family in FAMILY_NAMES if getattr(part.reach, family)] == [name]
 
 
-def test_distances_counts_and_affinities_fall_into_the_buckets_of_the_table() -> None:
+def test_distances_counts_affinities_and_rates_fall_into_the_buckets_of_the_table() -> None:
     distances = range(-400, 401)
     assert [offset_bucket(d) for d in distances] == [offset_place(d) for d in distances]
     assert {offset_place(d) for d in distances} == set(range(OFFSETS))
@@ -229,6 +230,9 @@ def test_distances_counts_and_affinities_fall_into_the_buckets_of_the_table() ->
     affinities = [*np.linspace(0.01, 40, 1000), *(2.0**power for power in range(-6, 8))]
     assert [affinity_bucket(a) for a in affinities] == [affinity_place(a) for a in affinities]
     assert {affinity_place(a) for a in affinities} == set(range(AFFINITIES))
+    rates = [0.0, *np.geomspace(1e-6, 400, 1000), *(2.0**power for power in range(-9, 10))]
+    assert [rate_bucket(rate) for rate in rates] == [rate_place(rate) for rate in rates]
+    assert {rate_place(rate) for rate in rates} == set(range(RATES))
 
 
 @few

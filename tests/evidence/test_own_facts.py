@@ -31,7 +31,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.families import Reach
+from foretime.evidence.families import FAMILY_NAMES, Reach
 from foretime.reranker.features.words import PROFILE_FEATURES
 
 Graph = tuple[tuple[int, ...], list[Fact]]
@@ -114,7 +114,7 @@ def test_leaving_out_a_fact_of_the_graph_changes_nothing_for_whoever_asks_for_it
 @pytest.mark.parametrize("past_only", [False, True])
 @pytest.mark.parametrize("timeline", [DENSE, SPARSE], ids=["dense", "sparse"])
 def test_no_fact_of_a_crowded_graph_speaks_for_itself(timeline: tuple[int, ...], past_only: bool) -> None:
-    reach = Reach(past_only, 300, 300, 300, 500, pair=True, object=True, active=True, affinity=True, path=True)
+    reach = Reach(past_only, 300, 300, 300, 500, *[True] * len(FAMILY_NAMES))
     facts = crowd(60, timeline, seed=2)
     for row, (s, p, o, start, end) in enumerate(facts):
         without = [*facts[:row], *facts[row + 1 :]]

@@ -19,7 +19,7 @@ from evidence_graphs import (
 from evidence_oracle import Fact, Question
 from hypothesis import given
 
-from foretime.evidence.families import Reach
+from foretime.evidence.families import FAMILY_NAMES, Reach
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.module import EvidenceComponent
 from foretime.models import Queries
@@ -46,7 +46,7 @@ def test_any_candidate_alone_is_scored_as_among_all(
 
 @pytest.mark.parametrize("past_only", [False, True])
 def test_crowded_graphs_too(past_only: bool) -> None:
-    reach = Reach(past_only, 30, 30, 7, 200, *[True] * 5)
+    reach = Reach(past_only, 30, 30, 7, 200, *[True] * len(FAMILY_NAMES))
     index = index_on(crowd(90, DENSE, seed=3), DENSE, reach, ALL_PATHS)
     assert_same_bits(index, all_questions(DENSE))
     model = EvidenceComponent(index)  # which looks few candidates up one by one

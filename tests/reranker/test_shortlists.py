@@ -29,7 +29,7 @@ from foretime.reranker.features.extractor import (
     term_features,
 )
 from foretime.reranker.features.names import name_words
-from foretime.reranker.features.words import FAR, PROFILE_FEATURES, WORDS, in_words, value_in_words
+from foretime.reranker.features.words import FAR, PROFILE_FEATURES, RATE_FEATURES, WORDS, in_words, value_in_words
 from foretime.reranker.trees import examples_of, unknown_only
 from foretime.training.trainer import sizes_of
 
@@ -114,13 +114,13 @@ def test_terms_are_compared_with_the_best_of_the_shortlist():
 
 def test_every_feature_has_words():
     fixed = {"log_probability", "score", "position", *(f"evidence_{name}" for name in FAMILY_NAMES)}
-    assert set(WORDS) == {*PROFILE_FEATURES, *spans.INTERVAL_FEATURES, *fixed}
+    every = [*PROFILE_FEATURES, *RATE_FEATURES, *spans.INTERVAL_FEATURES]
+    assert set(WORDS) == {*every, *fixed}
     assert len(set(WORDS.values())) == len(WORDS)
     assert in_words("pair_nearest at the end") == "steps to the nearest event between the two, at the end"
     assert value_in_words("pair_nearest at the end", FAR) == "none"
     assert (value_in_words("events", FAR), value_in_words("pair_nearest", 3.0)) == ("about 10,000", "3")
-    every = [*PROFILE_FEATURES, *spans.INTERVAL_FEATURES]
-    far = {name for name in every if name.endswith(("_before", "_after", "_nearest"))}
+    far = {name for name in every if name.endswith(("_before", "_after", "_nearest", "_pause", "_since"))}
     assert far == {name for name in every if in_words(name).startswith("steps ")}
     assert in_words("commonsense below the best") == "the term commonsense, below the best"
 

@@ -15,6 +15,8 @@ from foretime.evidence.families import AFFINITIES, COUNTS, OFFSET_EDGES, RATES
 
 _SIDE: Final = len(OFFSET_EDGES) + 1
 _FIRST_AFFINITY: Final = 0.125
+_SMALLEST_RATE: Final = 2.0 ** -(RATES // 2)
+_ROUNDED: Final = 1.0001
 _BUCKETS: Final = np.searchsorted(np.array((0, *OFFSET_EDGES)), np.arange(OFFSET_EDGES[-1] + 2))
 """The bucket of each distance up to the first that is in the last bucket."""
 
@@ -45,8 +47,11 @@ def affinity_bucket(affinity: float) -> int:
 
 
 def rate_bucket(rate: float) -> int:
-    """Return the feature of a sum of fading events: below 1/128, below 1/64, …"""
-    return min(max(math.frexp(rate)[1] + RATES // 2 - 1, 0), RATES - 1)
+    """Return the feature of a sum of fading events: below 1/128, below 1/64, …
+
+    Events of the step before are whole numbers, which are edges; what rounding has put just below one belongs above it.
+    """
+    return min(math.frexp(max(rate * _ROUNDED, _SMALLEST_RATE))[1] + RATES // 2 - 1, RATES - 1)
 
 
 def offset_bounds(distance: int) -> tuple[int, int | None]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.families import FAMILIES, FEATURES, RULED
+from foretime.evidence.families import FAMILIES, FEATURES, RATED, RULED
 from foretime.evidence.index import EvidenceIndex, Floats
 from foretime.evidence.visibility import is_hidden, is_watched
 
@@ -115,11 +115,12 @@ class ReasonFinder:
             elif family.events == "paths":
                 what = self._paths(subject, groundings[rule], rule)
             elif family.events == "between":
-                events = self.between(*asked)
+                events = self._between(*asked, past_only=True)
                 what = {"body": (), "events": tuple(events[:EVENTS_KEPT]), "count": len(events)}
             else:
                 step = None if group.kind in ("total", "rate") else time + (int(value) if group.kind == "offset" else 0)
-                what = self._listed(asked, family.events, first, step)
+                past_only = self.reach.past_only or family.name in RATED
+                what = self._listed(asked, family.events, first, step, past_only)
             value = value if group.kind in ("affinity", "rate") else int(value)
             # what is at the very step comes before what is nearest to it
             swap = value == 0 and bool(found) and found[-1].group == group.name
@@ -127,24 +128,27 @@ class ReasonFinder:
         return found
 
     def between(self, subject: int, predicate: int, object_: int, time: int) -> list[Event]:
-        """Return all events between the two that the question may see, the nearest first."""
+        """Return all events between the two that the question may see, each once, the nearest first."""
+        return list(dict.fromkeys(self._between(subject, predicate, object_, time, self.reach.past_only)))
+
+    def _between(self, subject: int, predicate: int, object_: int, time: int, past_only: bool) -> list[Event]:
         lists = self.events
         first, last = lists.node[subject : subject + 2]
         place = int(first + np.searchsorted(lists.other[first:last], object_))
         if place >= last or lists.other[place] != object_:
             return []
-        found: set[Event] = set()
+        found: list[Event] = []
         for group in range(*lists.pair[place : place + 2]):
             q, own = int(lists.group_predicate[group]), slice(*lists.group[group : group + 2])
             watched = is_watched(q, predicate, inverse(predicate, lists.predicates), subject == object_)
             times = lists.time[own]
-            hidden = is_hidden(watched, times, lists.twin[own], time, self.reach.past_only)
-            found.update(self._event(subject, q, object_, when) for when in times[~hidden].tolist())
+            hidden = is_hidden(watched, times, lists.twin[own], time, past_only)
+            found += [self._event(subject, q, object_, when) for when in times[~hidden].tolist()]
         return sorted(found, key=lambda event: (abs(event.time - time), event.time, event))
 
-    def _listed(self, asked: Asked, events: str, owner: int, step: int | None) -> dict[str, Any]:
+    def _listed(self, asked: Asked, events: str, owner: int, step: int | None, past_only: bool) -> dict[str, Any]:
         """Return the events of a group, of an object of the predicate or of an entity, at one step or at any."""
-        lists, (x, p, y, t), past_only = self.events, asked, self.reach.past_only
+        lists, (x, p, y, t) = self.events, asked
         own = slice(*{"by_pair": lists.group, "by_object": lists.by_object}.get(events, lists.by_entity)[owner:][:2])
         body: tuple[int, ...] = (p,)
         if events == "by_pair":
