@@ -36,6 +36,7 @@ from foretime.runs.life import resume as _resume
 from foretime.runs.presets import DEFAULT_PRESET, PresetName, check_preset, preset_config
 from foretime.runs.protocols import ask
 from foretime.runs.updates import Update
+from foretime.runs.warm_start import WarmStart
 from foretime.tables import Table
 from foretime.training.callbacks import Callback, Callbacks, TensorBoard
 from foretime.training.precision import precision_warning
@@ -394,6 +395,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
     folder: Path | str | None = None,
     config: Config | Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
+    warm_start: Run | Path | str | None = None,
     callback: Callback | None = None,
     jobs: int = 1,
     test: bool = True,
@@ -411,6 +413,8 @@ def train(  # noqa: PLR0913, each is a choice of its own
             the name of the preset instead of the model's if there is one.
         config: a configuration or its TOML file; not together with a preset.
         settings: values that replace those, by their dotted names: `{"training.epochs": 20}`.
+        warm_start: a run whose weights and settings this one begins with: names are matched by name, and what is new
+            begins as usual. Without a graph it is trained on the graph of that run and its updates.
         callback: is called at every step and epoch.
         jobs: how many trainings run in parallel, where the run has several.
         test: whether test is ranked at the end.
@@ -426,23 +430,33 @@ def train(  # noqa: PLR0913, each is a choice of its own
     """
     if preset is not None and config is not None:
         raise ConfigError("give either a preset or a configuration; single settings may stand beside both")
-    if preset is None and model is None and config is None:
+    start = None if warm_start is None else WarmStart(warm_start.path if isinstance(warm_start, Run) else warm_start)
+    if start is not None and (preset is not None or config is not None):
+        raise ConfigError(
+            "a warm start has the settings of its run; leave out preset and config, and change single ones"
+        )
+    if preset is None and model is None and config is None and start is None:
         preset = DEFAULT_PRESET
     changes = {**({"model.name": model} if model else {}), **(settings or {})}
     if isinstance(graph, str | Path):
         changes["data.path"] = str(graph)
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
-    final = changed_config(base, changes)
+    final = changed_config(base, changes) if start is None else start.changed_config(changes, graph is None)
     if preset is None:
         complete_config(final)  # a wrong setting should not wait for the graph to be read
     else:
         check_preset(preset)
-    if graph is None and not final.data.path:
+    if graph is None and not final.data.path and start is None:
         raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
     if folder is not None:
         RunFolder.check_free(folder)
     hear = callback or Callback()
-    loaded = graph if isinstance(graph, Graph) else read_graph(final.data.path if graph is None else graph, final.data)
+    if start is not None and graph is None:
+        loaded = start.grown_graph(final.data)
+    elif isinstance(graph, Graph):
+        loaded = graph
+    else:
+        loaded = read_graph(final.data.path if graph is None else graph, final.data)
     hear.announce(_outline(loaded))
     if preset == "forecast" and not in_order(loaded):
         changes["data.split"], data = "time", final.data
@@ -461,7 +475,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
         hear.warn(warning)
     chosen = Path(free_folder(loaded.name, preset or final.model.name) if folder is None else folder)
     hear.announce(f"training {preset or final.model.name} in {chosen}")
-    create_run(loaded, final, chosen, hear, rules[0] if rules else None)
+    create_run(loaded, final, chosen, hear, rules[0] if rules else None, start)
     return resume(chosen, callback=callback, jobs=jobs, test=test, tensorboard=tensorboard)
 
 
