@@ -13,10 +13,12 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table, questions_of
+from foretime.evaluation.backtests import Backtest
 from foretime.evaluation.explanations import ExplanationMeasures
 from foretime.evaluation.protocols import ProtocolName, in_order
 from foretime.evaluation.rankings import write_rankings
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Target, Time
+from foretime.inference.backtesting import Backtester
 from foretime.inference.changes import Addition, Removal
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.explanation.explanation import Explanation
@@ -331,6 +333,36 @@ class Run:
         chosen, predictor = filter or self.config.training.filter, self.predictor
         asked = ask(predictor.scorer, predictor.graph, self.config.evidence, split, protocol)
         return evaluate_split(asked, predictor.graph, split, chosen, predictor.calibrations)
+
+    def backtest(
+        self,
+        start: Time,
+        end: Time,
+        every: int = 7,
+        *,
+        retrain: int | None = None,
+        out: Path | str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        filter: FilterName | None = None,
+        callback: Callback | None = None,
+    ) -> Backtest:
+        """Roll a run of forecasts through the past, and return its figures for each window of `every` steps.
+
+        All events from `start` to `end`, both included, are asked single-step: a question sees every event before its
+        time, and the weights are those of the run. With `retrain`, before each so many windows a copy is trained on
+        everything that came before, from the weights of the run, and asked too. Copies are kept in the folder `out`,
+        where a second call finds them, or nowhere; `settings` replace those of the run for them.
+
+        Raises `ConfigError` if the run is not past-only, and `DataError` if nothing happened from `start` to `end`, or
+        if a copy would have nothing to be calibrated on.
+        """
+        tester = Backtester(self._folder, self.config, self.predictor, filter)
+        found = tester.ask(str(start), str(end), every)
+        if retrain is None:
+            return found
+        span, config = tester.span(str(start), str(end), every), changed_config(self.config, dict(settings or {}))
+        folder = None if out is None else Path(out)
+        return tester.with_retraining(found, span, retrain, config, folder, callback or Callback())
 
     def write_rankings(
         self,
