@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import foretime as ft
-from conftest import small_rows, write_rows
 from foretime.config import Config, ModelConfig, override
-from foretime.data.graph import read_graph
+from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError, QuestionError, RunError
 from foretime.runs.life import train
 from foretime.runs.windows import graph_before
@@ -19,14 +18,13 @@ FAST = {"training.epochs": 1, "reranker.trees": 3}
 
 
 @pytest.fixture(scope="module")
-def run(small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> ft.Run:
+def run(small_graph: Graph, small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> ft.Run:
     folder = tmp_path_factory.mktemp("backtest")
     settings = {"training.epochs": 2, "evidence.past_only": True, "evidence.families": ["recurrence", "contact"]}
     settings |= {"reranker.use": True, "reranker.fit": "refit", "reranker.cut": "time", "reranker.folds": 4}
     settings |= {"reranker.trees": 5, "reranker.top": 8}
     config = override(small_config.model_copy(update={"model": ModelConfig(name="rules")}), settings)
-    graph = read_graph(write_rows(folder / "events.tsv", small_rows(500))).split(by="time")
-    return ft.Run(train(graph, config, folder / "run").path)
+    return ft.Run(train(small_graph.split(by="time"), config, folder / "run").path)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 import foretime as ft
-from conftest import small_rows, write_rows
 from foretime.config import Config, override
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, Interrupted, RunError
@@ -33,7 +32,9 @@ BY_TIME = {"valid_share": 0.1, "test_share": 0.1, "by": "time"}
 
 
 def graph_of(rows: list[tuple[str, ...]], folder: Path) -> Graph:
-    return read_graph(write_rows(folder / "events.tsv", rows)).split(**BY_TIME)
+    file = folder / "events.tsv"
+    file.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return read_graph(file).split(**BY_TIME)
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +44,20 @@ def config(small_config: Config) -> Config:
 
 
 @pytest.fixture(scope="module")
-def before(config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("before")
-    return train(graph_of(small_rows(400), folder), config, folder / "run").path
+def rows(small_graph: Graph) -> list[tuple[str, ...]]:
+    return list(small_graph.rows("train"))[:400]
 
 
 @pytest.fixture(scope="module")
-def grown(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+def before(rows: list[tuple[str, ...]], config: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("before")
+    return train(graph_of(rows, folder), config, folder / "run").path
+
+
+@pytest.fixture(scope="module")
+def grown(rows: list[tuple[str, ...]], tmp_path_factory: pytest.TempPathFactory) -> Graph:
     """The same events in another order, and new ones of new names before the borders of the splits."""
-    rows = small_rows(400) + [(s, p, o, "2020-05-06") for s, p, o, _ in NEW]
+    rows = rows + [(s, p, o, "2020-05-06") for s, p, o, _ in NEW]
     return graph_of([rows[i] for i in np.random.default_rng(3).permutation(len(rows))], tmp_path_factory.mktemp("new"))
 
 

@@ -57,7 +57,9 @@ def backtest(  # noqa: PLR0913, each is a flag
     if as_json:
         print_json(found.to_dict())
         return
-    show(found.table())
+    show(found.by_window)
     show(found.comparison)
     say("single-step: a question sees every event before its time; ECE: the expected calibration error")
-    say("seen pairs: answers that had an event with the subject before; known: answers that had any event before")
+    if found.is_retrained:
+        say("after: with the weights of a copy that was retrained on everything before that day")
+    say("seen: answers that had an event with the subject before; known: answers that had any event before")

@@ -10,7 +10,7 @@ from foretime.evaluation.backtest_plot import plot_backtest
 from foretime.evaluation.metrics import Metrics, table_of
 from foretime.tables import Table, Tabular
 
-COVERAGE = {"pairs_seen": "seen pairs", "entities_known": "known"}
+COVERAGE = {"pairs_seen": "seen", "entities_known": "known"}
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,14 @@ class Backtest(Tabular):
         return _labelled(table_of(rows, f"backtest of {self.run}"))
 
     @property
+    def by_window(self) -> Table:
+        """A short row for each window with fixed weights, as terminals show it."""
+        rows = [window.records()[0] for window in self.windows]
+        left_out = ("last", "weights", "questions")
+        short = [{name: value for name, value in row.items() if name not in left_out} for row in rows]
+        return _labelled(table_of(short, f"backtest of {self.run}"))
+
+    @property
     def is_retrained(self) -> bool:
         """Whether any window was asked with retrained weights too."""
         return any(window.retrained for window in self.windows)
@@ -99,8 +107,8 @@ class Backtest(Tabular):
             if window.fixed and window.retrained
         ]
         formats = {"fixed_mrr": ".4f", "retrained_mrr": ".4f", "gain": "+.4f", "fixed_ece": ".3f"}
-        labels = {"first": "from", "retrained_before": "trained before", "fixed_mrr": "fixed MRR"}
-        labels |= {"retrained_mrr": "retrained MRR", "fixed_ece": "fixed ECE", "retrained_ece": "retrained ECE"}
+        labels = {"first": "from", "retrained_before": "retrained", "fixed_mrr": "MRR", "retrained_mrr": "MRR after"}
+        labels |= {"fixed_ece": "ECE", "retrained_ece": "ECE after"}
         return Table.of(rows, "what retraining gained", formats | {"retrained_ece": ".3f"}, labels)
 
     def plot(self, file: Path | str) -> None:
