@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from foretime.evaluation import Metric as Metric
     from foretime.evaluation import Metrics as Metrics
     from foretime.evaluation import metrics_table as metrics_table
+    from foretime.evaluation.backtests import Backtest as Backtest
+    from foretime.evaluation.backtests import BacktestWindow as BacktestWindow
+    from foretime.evaluation.backtests import WindowFigures as WindowFigures
     from foretime.evaluation.comparison import Comparison as Comparison
     from foretime.evaluation.comparison import MetricDifference as MetricDifference
     from foretime.evaluation.explanations import ExplanationMeasures as ExplanationMeasures
@@ -116,6 +119,7 @@ _PUBLIC = {
     "foretime.data.vocabulary": "Vocabulary",
     "foretime.errors": "ConfigError DataError DownloadError ForetimeError Interrupted QuestionError RunError",
     "foretime.evaluation": "Evaluation METRICS Metric Metrics metrics_table",
+    "foretime.evaluation.backtests": "Backtest BacktestWindow WindowFigures",
     "foretime.evaluation.comparison": "Comparison MetricDifference",
     "foretime.evaluation.explanations": "ExplanationMeasures",
     "foretime.experiments.bench.results": "BenchResults add_to_benchmark benchmark_status run_benchmark",

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import foretime as ft
+from foretime.cli.backtest import backtest
 from foretime.cli.bench import bench_app
 from foretime.cli.compare import compare
 from foretime.cli.data import data_app
@@ -47,7 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (train, tune, evaluate, compare, predict, explain, update, serve, demo, mine, upgrade):
+for command in (train, tune, evaluate, backtest, compare, predict, explain, update, serve, demo, mine, upgrade):
     app.command()(command)
 for name, group in {"data": data_app, "rules": rules_app, "bench": bench_app}.items():
     app.add_typer(group, name=name)

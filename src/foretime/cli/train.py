@@ -54,6 +54,13 @@ def train(  # noqa: PLR0913, each is a flag
     resume: Annotated[
         Path | None, typer.Option(help="Resume the run in this folder; with --epochs, continue to as many as that.")
     ] = None,
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Begin with the weights and settings of this run; without a graph, on its own graph with its updates.",
+        ),
+    ] = None,
     test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.")
@@ -83,7 +90,7 @@ def train(  # noqa: PLR0913, each is a flag
     from foretime.cli.progress import TerminalProgress
 
     if resume is not None:
-        other = graph is not None or any(value is not None for value in (out, config, model, preset))
+        other = graph is not None or any(value is not None for value in (out, config, model, preset, warm_start))
         if other or set(given) - {"training.epochs"}:
             raise ft.ConfigError(
                 "--resume continues the run as it was configured; leave out the other settings, all but --epochs"
@@ -93,7 +100,7 @@ def train(  # noqa: PLR0913, each is a flag
         )
     else:
         run = ft.train(
-            graph, preset=preset, model=model, config=config, settings=given, folder=out,
+            graph, preset=preset, model=model, config=config, settings=given, folder=out, warm_start=warm_start,
             callback=TerminalProgress(), jobs=jobs, test=test, tensorboard=tensorboard,
         )  # fmt: skip
     print_outcome(run)

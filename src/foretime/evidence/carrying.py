@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
@@ -85,6 +86,35 @@ def carry_index(
     moved[seen] = own.view(-1, FEATURES)[torch.from_numpy(map_.ids)[seen]]
     ruled = of_pairs[torch.from_numpy(pairs.rule)].reshape(-1)
     return carried, torch.cat([shared, moved.view(-1), ruled, of_paths[torch.from_numpy(paths.rule)]])
+
+
+def carry_weights(index: EvidenceIndex, weights: Tensor, map_: PredicateMap, onto: EvidenceIndex) -> Tensor:
+    """Return weights for an index with rules of its own: a rule that both have keeps its weights, others have 0."""
+    carried, moved = carry_index(index, weights, map_, (onto.entities, onto.events.steps))
+    if moved is None:
+        raise TypeError("there are weights to carry over")
+    every, found = 2 * map_.predicates, torch.zeros(onto.weights)
+    (features, pairs, paths), (features_before, pairs_before, paths_before) = (
+        vector.split([FEATURES * (1 + every), RULED * len(rules.pair_body), len(rules.path_body)])  # type: ignore[no-untyped-call]
+        for vector, rules in ((found, onto.rules), (moved, carried.rules))
+    )
+    features.copy_(features_before)
+    now, before = _places_of_both(*(_keys(one.rules.pair, one.rules.pair_body, every) for one in (onto, carried)))
+    pairs.view(-1, RULED)[now] = pairs_before.view(-1, RULED)[before]
+    now, before = _places_of_both(*(_keys(one.rules.path, one.rules.path_body, every**2) for one in (onto, carried)))
+    paths[now] = paths_before[before]
+    return found
+
+
+def _keys(first: Ids, body: NDArray[Any], bodies: int) -> Ids:
+    """Return one number for each rule, its head and its body, (rules,); `first` is where the rules of a head begin."""
+    return np.repeat(np.arange(len(first) - 1), np.diff(first)) * bodies + body.astype(np.int64)
+
+
+def _places_of_both(rules: Ids, others: Ids) -> tuple[Tensor, Tensor]:
+    """Return where the rules that both have stand in each."""
+    _, now, before = np.intersect1d(rules, others, assume_unique=True, return_indices=True)
+    return torch.from_numpy(now), torch.from_numpy(before)
 
 
 def _move(first: Ids, body: Ids, back: Ids, every: int) -> _Moved:

@@ -13,10 +13,12 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table, questions_of
+from foretime.evaluation.backtests import Backtest
 from foretime.evaluation.explanations import ExplanationMeasures
 from foretime.evaluation.protocols import ProtocolName, in_order
 from foretime.evaluation.rankings import write_rankings
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Target, Time
+from foretime.inference.backtesting import Backtester
 from foretime.inference.changes import Addition, Removal
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.explanation.explanation import Explanation
@@ -36,6 +38,7 @@ from foretime.runs.life import resume as _resume
 from foretime.runs.presets import DEFAULT_PRESET, PresetName, check_preset, preset_config
 from foretime.runs.protocols import ask
 from foretime.runs.updates import Update
+from foretime.runs.warm_start import WarmStart
 from foretime.tables import Table
 from foretime.training.callbacks import Callback, Callbacks, TensorBoard
 from foretime.training.precision import precision_warning
@@ -331,6 +334,36 @@ class Run:
         asked = ask(predictor.scorer, predictor.graph, self.config.evidence, split, protocol)
         return evaluate_split(asked, predictor.graph, split, chosen, predictor.calibrations)
 
+    def backtest(
+        self,
+        start: Time,
+        end: Time,
+        every: int = 7,
+        *,
+        retrain: int | None = None,
+        out: Path | str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        filter: FilterName | None = None,
+        callback: Callback | None = None,
+    ) -> Backtest:
+        """Roll a run of forecasts through the past, and return its figures for each window of `every` steps.
+
+        All events from `start` to `end`, both included, are asked single-step: a question sees every event before its
+        time, and the weights are those of the run. With `retrain`, before each so many windows a copy is trained on
+        everything that came before, from the weights of the run, and asked too. Copies are kept in the folder `out`,
+        where a second call finds them, or nowhere; `settings` replace those of the run for them.
+
+        Raises `ConfigError` if the run is not past-only, and `DataError` if nothing happened from `start` to `end`, or
+        if a copy would have nothing to be calibrated on.
+        """
+        tester = Backtester(self._folder, self.config, self.predictor, filter)
+        found = tester.ask(str(start), str(end), every)
+        if retrain is None:
+            return found
+        span, config = tester.span(str(start), str(end), every), changed_config(self.config, dict(settings or {}))
+        folder = None if out is None else Path(out)
+        return tester.with_retraining(found, span, retrain, config, folder, callback or Callback())
+
     def write_rankings(
         self,
         file: Path | str,
@@ -394,6 +427,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
     folder: Path | str | None = None,
     config: Config | Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
+    warm_start: Run | Path | str | None = None,
     callback: Callback | None = None,
     jobs: int = 1,
     test: bool = True,
@@ -411,6 +445,8 @@ def train(  # noqa: PLR0913, each is a choice of its own
             the name of the preset instead of the model's if there is one.
         config: a configuration or its TOML file; not together with a preset.
         settings: values that replace those, by their dotted names: `{"training.epochs": 20}`.
+        warm_start: a run whose weights and settings this one begins with: names are matched by name, and what is new
+            begins as usual. Without a graph it is trained on the graph of that run and its updates.
         callback: is called at every step and epoch.
         jobs: how many trainings run in parallel, where the run has several.
         test: whether test is ranked at the end.
@@ -426,23 +462,33 @@ def train(  # noqa: PLR0913, each is a choice of its own
     """
     if preset is not None and config is not None:
         raise ConfigError("give either a preset or a configuration; single settings may stand beside both")
-    if preset is None and model is None and config is None:
+    start = None if warm_start is None else WarmStart(warm_start.path if isinstance(warm_start, Run) else warm_start)
+    if start is not None and (preset is not None or config is not None):
+        raise ConfigError(
+            "a warm start has the settings of its run; leave out preset and config, and change single ones"
+        )
+    if preset is None and model is None and config is None and start is None:
         preset = DEFAULT_PRESET
     changes = {**({"model.name": model} if model else {}), **(settings or {})}
     if isinstance(graph, str | Path):
         changes["data.path"] = str(graph)
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
-    final = changed_config(base, changes)
+    final = changed_config(base, changes) if start is None else start.changed_config(changes, graph is None)
     if preset is None:
         complete_config(final)  # a wrong setting should not wait for the graph to be read
     else:
         check_preset(preset)
-    if graph is None and not final.data.path:
+    if graph is None and not final.data.path and start is None:
         raise ConfigError("name a graph: foretime train FOLDER_OR_FILE, or data.path in the configuration")
     if folder is not None:
         RunFolder.check_free(folder)
     hear = callback or Callback()
-    loaded = graph if isinstance(graph, Graph) else read_graph(final.data.path if graph is None else graph, final.data)
+    if start is not None and graph is None:
+        loaded = start.grown_graph(final.data)
+    elif isinstance(graph, Graph):
+        loaded = graph
+    else:
+        loaded = read_graph(final.data.path if graph is None else graph, final.data)
     hear.announce(_outline(loaded))
     if preset == "forecast" and not in_order(loaded):
         changes["data.split"], data = "time", final.data
@@ -461,7 +507,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
         hear.warn(warning)
     chosen = Path(free_folder(loaded.name, preset or final.model.name) if folder is None else folder)
     hear.announce(f"training {preset or final.model.name} in {chosen}")
-    create_run(loaded, final, chosen, hear, rules[0] if rules else None)
+    create_run(loaded, final, chosen, hear, rules[0] if rules else None, start)
     return resume(chosen, callback=callback, jobs=jobs, test=test, tensorboard=tensorboard)
 
 

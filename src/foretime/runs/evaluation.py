@@ -18,7 +18,7 @@ from foretime.evaluation.counting import Counting
 from foretime.evaluation.filters import facts_of_questions
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.interval_overlap import IntervalOverlap, overlap
-from foretime.evaluation.ranks import join_ranks
+from foretime.evaluation.ranks import Ranks, join_ranks
 from foretime.evaluation.reliability import Believed, believed, join
 from foretime.evaluation.slot_questions import OpenCandidates, candidates, kinds_asked, kinds_for
 from foretime.evaluation.slot_reports import (
@@ -124,21 +124,27 @@ def drawn(facts: Facts, count: int) -> Facts:
     return facts.take(np.random.default_rng(0).choice(len(facts), count, replace=False))
 
 
-def _rank_entities(
+def rank_entities(
     scorer: Scorer, questions: Facts, index: AnswerIndex, calibration: Calibration, history: PairHistory
-) -> SlotRanks:
-    """Return the ranks of objects, which subjects are in inverse questions; by counting, those of a sample."""
-    graph = scorer.graph
-    still_open = OpenCandidates(graph, "object", history)
+) -> tuple[Ranks, Believed]:
+    """Return the ranks of objects, which subjects are in inverse questions, and how far they can be believed."""
+    still_open = OpenCandidates(scorer.graph, "object", history)
     found: list[Believed] = []
 
     def hear(batch: Facts, scores: Tensor) -> None:
         left = still_open.of(batch, scores)
         found.append(believed(calibration.probabilities(left.scores, left.kind), left.answer, left.kind))
 
-    ranks = rank(scorer.score, questions, index, hear=hear)
+    return rank(scorer.score, questions, index, hear=hear), join(found)
+
+
+def _rank_entities(
+    scorer: Scorer, questions: Facts, index: AnswerIndex, calibration: Calibration, history: PairHistory
+) -> SlotRanks:
+    """Return the ranks of objects or subjects; by counting, those of a sample."""
+    graph, (ranks, found) = scorer.graph, rank_entities(scorer, questions, index, calibration, history)
     counted = rank(partial(Counting(graph).score_slot, "object"), drawn(questions, ASKED_AT_MOST), index)
-    return SlotRanks(ranks, counted, np.arange(len(questions)), join(found), (_NO_STEPS, _NO_STEPS))
+    return SlotRanks(ranks, counted, np.arange(len(questions)), found, (_NO_STEPS, _NO_STEPS))
 
 
 def _overlaps(scorer: Scorer, graph: Graph, facts: Facts, calibration: Calibration) -> Sequence[IntervalOverlap | None]:

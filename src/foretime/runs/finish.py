@@ -55,6 +55,7 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
 def _facts_of(run: RunFolder, config: Config, graph: Graph) -> dict[str, Any]:
     """Return what a report says of the run itself."""
     best, last, rules = read_progress(run.best_file), read_progress(run.last_file), run.rules(graph)
+    start = run.warm_start()
     return {
         "model": config.model.name,
         "data": graph.name,
@@ -67,6 +68,7 @@ def _facts_of(run: RunFolder, config: Config, graph: Graph) -> dict[str, Any]:
         "epochs": last.epoch,
         "best_epoch": best.best_epoch,
         "training_seconds": round(training_seconds(run), 1),
+        **({"warm_start": start} if start else {}),
     }
 
 

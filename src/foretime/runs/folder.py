@@ -13,6 +13,7 @@ slots.safetensors   the weights of the softmax over predicates that both read
 member-N/           the same model with another seed, if the model is an ensemble
 fold-N/             a model that leaves a fold of train out, if the re-ranker is fitted out of fold
 report.json         the evaluation of the best weights, and the calibration
+warm_start.json     the run whose weights this one began with, if there is one
 updates/            the events that were added after the training, a file for each update
 made.json           the commit of the code that began it, if a benchmark did
 report-after-N.json the same after the N epochs that the run had before it was given more
@@ -50,6 +51,7 @@ class RunFolder(TrainingFiles):
         self.reranker_file = self.path / "reranker.txt"
         self.softmax_file = self.path / "slots.safetensors"
         self.report_file = self.path / "report.json"
+        self.warm_start_file = self.path / "warm_start.json"
 
     @classmethod
     def create(cls, path: Path | str, config: Config, graph: Graph, rules: Rules | None = None) -> RunFolder:
@@ -145,6 +147,15 @@ class RunFolder(TrainingFiles):
     def rules(self, graph: Graph) -> Rules | None:
         """Return the rules that guide the run's model, if any do."""
         return read_rules(self.rules_file, graph) if self.rules_file.exists() else None
+
+    def warm_start(self) -> dict[str, Any] | None:
+        """Return what the run was started from: the path of another run and a fingerprint; nothing without one."""
+        try:
+            return _read_object(self.warm_start_file)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise RunError(f"{self.warm_start_file}: damaged ({error}); restore the file or remove it") from None
 
     def report(self) -> dict[str, Any]:
         """Return the report of a finished run."""

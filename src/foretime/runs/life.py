@@ -17,6 +17,7 @@ from foretime.runs.finish import finish_run, is_finished
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_left, jobs_of, train_in_sequence
 from foretime.runs.parallel import train_in_parallel
+from foretime.runs.warm_start import WarmStart, drop_earlier_start
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress, reopen_checkpoint
 from foretime.training.guidance import rules_for
@@ -37,11 +38,17 @@ def train(
 
 
 def create_run(
-    graph: Graph, config: Config, folder: Path | str, callback: Callback | None = None, rules: Rules | None = None
+    graph: Graph,
+    config: Config,
+    folder: Path | str,
+    callback: Callback | None = None,
+    rules: Rules | None = None,
+    warm_start: WarmStart | None = None,
 ) -> RunFolder:
     """Return a new run folder in which nothing is trained yet: `resume` does that.
 
-    Rules that are not given are read or mined as configured.
+    Rules that are not given are read or mined as configured. With a warm start, the initial weights are those of
+    another run, which is not needed any more afterwards.
 
     Raise `RunError` if the folder holds a run already, and `ConfigError` if the configuration cannot be trained.
     """
@@ -49,7 +56,12 @@ def create_run(
     RunFolder.check_free(folder)
     check_reranker(graph, complete)
     check_evidence(complete.evidence, graph)
+    if warm_start is not None:
+        warm_start.check(complete, graph)
     rules = rules_for(complete, graph, callback or Callback()) if rules is None else rules
+    drop_earlier_start(RunFolder(folder), complete)
+    if warm_start is not None:
+        warm_start.write(RunFolder(folder), complete, graph, rules)
     return RunFolder.create(folder, complete, graph, rules)
 
 

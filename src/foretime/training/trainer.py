@@ -51,7 +51,8 @@ def new_model(config: Config, graph: Graph, rules: Rules | None = None) -> Model
     return model
 
 
-def _with_evidence_of_train(config: Config) -> Config:
+def with_evidence_of_train(config: Config) -> Config:
+    """Return the configuration under which a model learns: what is asked about must not be its evidence."""
     evidence = config.evidence.model_copy(update={"splits": ["train"]})
     return config.model_copy(update={"evidence": evidence})
 
@@ -87,7 +88,7 @@ class Trainer:
             raise DataError("the training split is empty; check the files with foretime data describe")
         torch.set_num_threads(config.training.threads)
         self.run, self.config, self.graph, self.callback = run, config, graph, callback
-        self.model = new_model(_with_evidence_of_train(config), graph, rules)
+        self.model = new_model(with_evidence_of_train(config), graph, rules)
         self._ranked = _with_all_evidence(self.model, config, graph, rules)
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
