@@ -45,20 +45,20 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     return read_graph(folder)
 
 
-def asked(graph: Graph, inverted: bool = False) -> FactIds:
-    """The question of 12 May: whom does Vigaband threaten? (Or who threatens it.) Vinunia is the candidate."""
+def asked(graph: Graph, inverted: bool = False, time: str = "2024-05-12") -> FactIds:
+    """The question of a day: whom does Vigaband threaten? (Or who threatens it.) Vinunia is the candidate."""
     p = graph.predicates.id("Threaten")
     predicate = inverse(p, len(graph.predicates)) if inverted else p
     ids = (graph.entities.id(name) for name in ("Vigaband", "Vinunia"))
     subject, object_ = ids
-    return FactIds(subject, predicate, object_, {"": graph.timeline.step("2024-05-12")})
+    return FactIds(subject, predicate, object_, {"": graph.timeline.step(time)})
 
 
-def clauses(graph: Graph, inverted: bool = False) -> dict[str, str]:
+def clauses(graph: Graph, inverted: bool = False, time: str = "2024-05-12") -> dict[str, str]:
     """The clause of each family; of the pair, that of the largest weight."""
     index = build_index(graph, EvidenceConfig(use=True, families=list(FAMILY_NAMES)))
     finder = ReasonFinder(index, np.ones(index.weights, dtype=np.float32))
-    fact = asked(graph, inverted)
+    fact = asked(graph, inverted, time)
     groups = by_body(finder.find_at(fact.subject, fact.predicate, fact.object, fact.first))
     wording = Wording(GraphWords(graph))
     return {
@@ -79,6 +79,12 @@ def test_each_family_of_evidence_has_a_clause_that_says_who_did_what_to_whom_and
     assert found["object"] == 'there was "Threaten" by others towards Vinunia the same day (Libo)'
     assert found["active"] == "Vinunia was active with others the same day"
     assert found["affinity"] == "Vigaband and Vinunia both had dealings with Libo"
+    assert found["recurrence"] == found["pair Threaten"]
+    assert found["contact"] == "Vigaband and Vinunia had dealings with each other about a month before"
+    assert "popularity" not in found  # what is on the same day is not yet past
+    later = clauses(graph, time="2024-05-15")
+    assert later["popularity"] == 'there was "Threaten" by others towards Vinunia three days before (Libo)'
+    assert later["contact"] == "Vigaband and Vinunia had dealings with each other three days before"
 
 
 def test_where_the_subject_is_asked_for_the_other_acts(graph: Graph):
@@ -103,6 +109,9 @@ STATEMENTS = {
     ("compared", "active"): "other answers are more active around then",
     ("compared", "affinity"): "other answers have more neighbours in common with Vigaband",
     ("compared", "path"): "other answers have more paths to Vigaband",
+    ("compared", "recurrence"): 'other answers have had "Threaten" with Vigaband more often or more recently',
+    ("compared", "contact"): "other answers have had more or newer events with Vigaband",
+    ("compared", "popularity"): 'other answers have had "Threaten" with others more often or more recently',
 }
 
 

@@ -27,6 +27,15 @@ def test_the_folds_of_train_are_equally_large_and_drawn_by_the_seed(small_graph:
     assert not np.array_equal(fold, folds_of(small_graph, override(reranked_config, {"training.seed": 9})))
 
 
+def test_folds_by_time_are_equally_large_and_the_newest_facts_come_first(small_graph: Graph, reranked_config: Config):
+    config = override(reranked_config, {"reranker.cut": "time", "reranker.folds": 4})
+    folds, time = folds_of(small_graph, config), small_graph.train.known_ends()[0]
+    assert np.ptp(np.bincount(folds, minlength=4)) <= 1
+    for newer in range(3):
+        assert time[folds == newer].min() >= time[folds == newer + 1].max()
+    assert np.array_equal(folds, folds_of(small_graph, override(config, {"training.seed": 99})))
+
+
 @pytest.mark.parametrize("fit", FITS)
 def test_no_base_model_has_trained_on_what_the_reranker_is_fitted_on(
     reranked: dict[str, Reranked], small_graph: Graph, reranked_config: Config, fit: str

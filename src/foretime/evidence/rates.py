@@ -64,3 +64,23 @@ def rates_of_group(events, g, watched, t, out):
             for rate in range(len(TAU)):
                 out[rate] += np.exp((last + 1 - t) / TAU[rate])
     return place - begin - own, last
+
+
+@compiled
+def add_own_rates(events, g, t, sign, out):
+    """Add the rates of the question's own events of a group, those before t that end at t, to `out`, times a sign."""
+    for e in range(events.group[g], lower_bound(events.time, events.group[g], events.group[g + 1], t)):
+        if events.twin[e] == t:
+            for rate in range(len(TAU)):
+                out[rate] += sign * np.exp((events.time[e] + 1 - t) / TAU[rate])
+
+
+@compiled
+def first_seen(events, g, watched, t):
+    """Return the first step of the events of a group that a question at t sees, t if it sees none."""
+    for e in range(events.group[g], events.group[g + 1]):
+        if events.time[e] >= t:
+            break
+        if not watched or events.twin[e] != t:
+            return events.time[e]
+    return t

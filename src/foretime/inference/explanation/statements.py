@@ -32,9 +32,9 @@ _COMPARED = {
         "have more neighbours in common with {given}",
     ),
     "recurrence": (
-        "this very event so far, compared",
+        "the same event so far, compared",
         "have had {what} with {given} less often or longer ago",
-        "have had {what} with {given} more often or more lately",
+        "have had {what} with {given} more often or more recently",
     ),
     "contact": (
         "events between the two, compared",
@@ -44,7 +44,7 @@ _COMPARED = {
     "popularity": (
         "the same with others so far, compared",
         "have had {what} with others less often or longer ago",
-        "have had {what} with others more often or more lately",
+        "have had {what} with others more often or more recently",
     ),
     "path": ("paths, compared", "have fewer paths to {given}", "have more paths to {given}"),
 }

@@ -129,7 +129,7 @@ class Wording:
         both = f"{words.name(asked.subject)} and {words.name(asked.object)}"
         last = f"{words.event(event)}, {words.label(event.time)}"
         many = f", {times_words(group[0].count)} so far" if group[0].count >= _OFTEN else ""
-        clause = f"{both} had dealings {words.when(event.time - asked.times[group[0].end])}{many}"
+        clause = f"{both} had dealings with each other {words.when(event.time - asked.times[group[0].end])}{many}"
         return _Said(
             "events between the two", f"{both} had dealings with each other", f"{_nearest_of(group)}{last}", clause
         )

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from foretime.evidence.lookups import compiled, find, is_watched, lower_bound
-from foretime.evidence.rates import MONTH, SEASON, TAU, faded, rates_of_group
+from foretime.evidence.rates import MONTH, SEASON, TAU, add_own_rates, faded, first_seen, rates_of_group
 from foretime.evidence.threads import in_runs
 from foretime.reranker.features.words import FAR, RATE_FEATURES
 
@@ -44,14 +44,15 @@ def _note_subject(events, x, p, t, noted, shared):
         latest = -1
         for g in range(events.pair[k], events.pair[k + 1]):
             q = events.group_predicate[g]
-            before = rates[SEASON]
             count, last = rates_of_group(events, g, is_watched(q, p, mirror, y == x), t, rates)
             latest = max(latest, last)
+            if q == p:
+                add_own_rates(events, g, t, -1, shared[_AT.predicate_rate_2 : _AT.predicate_rate_2 + _RATES])
             if q == p and count > 0:
                 same[:] = 0.0
                 rates_of_group(events, g, True, t, same)
                 noted.objects[objects], noted.last[objects] = y, last
-                noted.often[objects] = rates[SEASON] - before
+                noted.often[objects] = same[SEASON]
                 objects += 1
                 shared[_AT.subject_same_rate_2 : _AT.subject_same_rate_2 + _RATES] += same
         if latest >= 0:
@@ -68,7 +69,7 @@ def _note_predicate(events, names, x, p, t, noted, shared, sign):
     begin, times = events.by_predicate[p], events.by_predicate_time
     place = lower_bound(times, begin, events.by_predicate[p + 1], t)
     for rate in range(_RATES):
-        shared[_AT.predicate_rate_2 + rate] = faded(events.by_predicate_fading, rate, times, begin, place, t)
+        shared[_AT.predicate_rate_2 + rate] += faded(events.by_predicate_fading, rate, times, begin, place, t)
     for e in range(max(begin, place - LATELY), place):
         y, z = events.by_predicate_object[e], events.by_predicate_subject[e]
         if z == x:
@@ -95,22 +96,26 @@ def _overlap(names, x, y):
 
 
 @compiled
-def _between(events, k, x, p, t, out):
-    """Fill the features of the events between the pair; return the last step at which the two met."""
+def _between(events, k, x, p, t, hidden, out):
+    """Fill the features of the events between the pair; return the last step at which the two met.
+
+    `hidden` takes the rates of the question's own events.
+    """
     mirror = (p + events.predicates) % (2 * events.predicates)
-    y, latest = events.other[k], -1
+    y, first, latest = events.other[k], t, -1
     for g in range(events.pair[k], events.pair[k + 1]):
         q = events.group_predicate[g]
         watched = is_watched(q, p, mirror, y == x)
         _, last = rates_of_group(events, g, watched, t, out[_AT.pair_rate_2 : _AT.pair_rate_2 + _RATES])
-        latest = max(latest, last)
+        first, latest = min(first, first_seen(events, g, watched, t)), max(latest, last)
         if q == mirror:
             rates_of_group(events, g, watched, t, out[_AT.inverse_rate_2 : _AT.inverse_rate_2 + _RATES])
         if q == p:
             rates_of_group(events, g, True, t, out[_AT.same_rate_2 : _AT.same_rate_2 + _RATES])
+            add_own_rates(events, g, t, 1, hidden)
             _recurring(events, g, t, out)
     if latest >= 0:
-        out[_AT.pair_since] = t - events.first_met[k]
+        out[_AT.pair_since] = t - first
     return latest
 
 
@@ -131,38 +136,47 @@ def _recurring(events, g, t, out):
 
 
 @compiled
-def _rules(events, rules, k, p, t, scratch, out):
+def _rules(events, rules, k, x, p, t, scratch, out):
     """Fill the events between the pair that the predicate usually follows."""
+    mirror, loop = (p + events.predicates) % (2 * events.predicates), events.other[k] == x
     for r in range(rules.pair[p], rules.pair[p + 1]):
         g = find(events.group_predicate, events.pair[k], events.pair[k + 1], rules.pair_body[r])
         if g >= 0:
             scratch[:] = 0.0
-            rates_of_group(events, g, rules.pair_body[r] == p, t, scratch)
+            rates_of_group(events, g, is_watched(rules.pair_body[r], p, mirror, loop), t, scratch)
             out[_AT.pair_rules] += rules.pair_confidence[r] * scratch[MONTH]
 
 
 @compiled
-def _with_others(events, x, p, y, t, noted, out):
+def _with_others(events, x, p, y, t, noted, hidden, out):
     """Fill what the candidate has with others than the subject, and with the subject's neighbours."""
+    between = out[_AT.pair_rate_2 : _AT.pair_rate_2 + _RATES] + hidden
     j = find(events.object, events.objects[p], events.objects[p + 1], y)
     if j >= 0:
         begin, times = events.by_object[j], events.by_object_time
         place, last = lower_bound(times, begin, events.by_object[j + 1], t), -1
         for rate in range(_RATES):
-            found = faded(events.by_object_fading, rate, times, begin, place, t) - out[_AT.same_rate_2 + rate]
+            own = out[_AT.same_rate_2 + rate] + hidden[rate]
+            found = faded(events.by_object_fading, rate, times, begin, place, t) - own
             out[_AT.object_rate_2 + rate] = max(found, 0.0)
         for e in range(begin, place):
             z = events.by_object_subject[e]
-            out[_AT.object_subjects] += z != last and z != x
+            if z == x:
+                continue
+            out[_AT.object_subjects] += z != last
             last = z
-            if z != x and z != y and noted.near[0, z] >= 0.0:
+            if z != y and noted.near[0, z] >= 0.0:
                 near, far = noted.near[:, z], t - 1 - times[e]
                 out[_AT.neighbour_rate_30] += np.exp(-far / TAU[MONTH]) * near[0] / (1.0 + near[0])
                 out[_AT.neighbour_rate_120] += np.exp(-far / TAU[SEASON]) * near[1] / (1.0 + near[1])
+    if y == x:  # has its own events in its list, which its rates leave out
+        for rate in range(_RATES):
+            out[_AT.active_rate_2 + rate] = max(out[_AT.subject_rate_2 + rate] - out[_AT.pair_rate_2 + rate], 0.0)
+        return
     begin, times = events.by_entity[y], events.by_entity_time
     place = lower_bound(times, begin, events.by_entity[y + 1], t)
     for rate in range(_RATES):
-        found = faded(events.by_entity_fading, rate, times, begin, place, t) - out[_AT.pair_rate_2 + rate]
+        found = faded(events.by_entity_fading, rate, times, begin, place, t) - between[rate]
         out[_AT.active_rate_2 + rate] = max(found, 0.0)
     for e in range(lower_bound(times, begin, place, t - PATH_WINDOW), place):
         z = events.by_entity_other[e]
@@ -217,7 +231,7 @@ def rates_all(events, rules, names, subject, predicate, time, first, objects, ou
         np.zeros(words),
         np.zeros(words),
     )
-    shared, scratch = np.zeros(len(_AT), dtype=np.float32), np.zeros(_RATES)
+    shared, scratch, hidden = np.zeros(len(_AT), dtype=np.float32), np.zeros(_RATES), np.zeros(_RATES)
     for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
         x, p, t = subject[row], predicate[row], time[row]
         shared[:] = 0.0
@@ -227,11 +241,12 @@ def rates_all(events, rules, names, subject, predicate, time, first, objects, ou
         for i in range(first[row], first[row + 1]):
             y, features, latest = objects[i], out[i], -1
             features[:] = shared
+            hidden[:] = 0.0
             k = find(events.other, events.node[x], events.node[x + 1], y)
             if k >= 0:
-                latest = _between(events, k, x, p, t, features)
-                _rules(events, rules, k, p, t, scratch, features)
-            _with_others(events, x, p, y, t, noted, features)
+                latest = _between(events, k, x, p, t, hidden, features)
+                _rules(events, rules, k, x, p, t, scratch, features)
+            _with_others(events, x, p, y, t, noted, hidden, features)
             _ranked(noted, had, met, y, t, latest, features)
             _named(names, x, y, noted, features)
             _parts(features)
