@@ -109,7 +109,7 @@ def _step_rows(
     history: EventHistory, triples: Triples, said: Floats | None, start: int, end: int, generator: np.random.Generator
 ) -> _RegressionRows:
     """Return one row for each event and each horizon before the end."""
-    share = history.rate(triples, start, rate=MONTH) / 2
+    share = history.rate(triples, start, rate=MONTH) / 4
     columns = RATES_COLUMNS if said is None else ASKED_COLUMNS
     known = history.features(triples, start)
     if said is not None:

@@ -106,6 +106,10 @@ class EventHistory:
         """Return the step at which each event happened last before a step; −1 if never."""
         return self._counted("spo", triples, start).last
 
+    def frequency(self, triples: Triples, start: int) -> Ids:
+        """Return how often each event happened before a step."""
+        return self._counted("spo", triples, start).events
+
     def features(self, triples: Triples, start: int) -> Floats:
         """Return `COLUMNS` of each event as of a step, (events, columns)."""
         counted = {key: self._counted(key, triples, start) for key in RATES}

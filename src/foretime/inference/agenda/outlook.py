@@ -15,7 +15,7 @@ from foretime.inference.predictor import Predictor
 
 CANDIDATES = 50_000
 """Known events that are looked at, those with the highest fading counts."""
-PAIRS = 300
+PAIRS = 100
 """Subjects and predicates whose objects the run is asked for."""
 
 
