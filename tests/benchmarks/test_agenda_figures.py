@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.agenda import add_figures, reliability
 
 
