@@ -5,9 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from foretime.config import Config, override
 from foretime.data.graph import Graph, read_graph
+
+# how long an example takes, or making one, says nothing where other programs use the machine too
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def small_rows(facts: int = 600, seed: int = 0) -> list[tuple[str, str, str, str]]:

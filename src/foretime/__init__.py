@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from foretime.inference.explanation.explanation import Explanation as Explanation
     from foretime.inference.explanation.explanation import Topic as Topic
     from foretime.inference.explanation.reasons import ShownReason as ShownReason
+    from foretime.inference.forecast import Forecast as Forecast
+    from foretime.inference.forecast import ForecastEvent as ForecastEvent
     from foretime.inference.living import UpdateReport as UpdateReport
     from foretime.inference.ranked_runs import compare as compare
     from foretime.inference.run import Run as Run
@@ -128,6 +130,7 @@ _PUBLIC = {
     "foretime.inference.explanation.events": "DatedEvent",
     "foretime.inference.explanation.explanation": "Explanation Topic",
     "foretime.inference.explanation.reasons": "ShownReason",
+    "foretime.inference.forecast": "Forecast ForecastEvent",
     "foretime.inference.living": "UpdateReport",
     "foretime.inference.ranked_runs": "compare",
     "foretime.inference.run": "Run find_runs open_run resume train",

@@ -4,11 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# files are written and read in each example: how long that takes says nothing where other programs use the disk too
-settings.register_profile("files", deadline=None)
-settings.load_profile("files")
 
 
 @pytest.fixture

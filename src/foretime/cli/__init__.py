@@ -16,6 +16,7 @@ from foretime.cli.data import data_app
 from foretime.cli.demo import demo
 from foretime.cli.evaluate import evaluate
 from foretime.cli.explain import explain
+from foretime.cli.forecast import forecast
 from foretime.cli.predict import predict
 from foretime.cli.rules import mine, rules_app
 from foretime.cli.serve import serve
@@ -48,7 +49,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (train, tune, evaluate, backtest, compare, predict, explain, update, serve, demo, mine, upgrade):
+COMMANDS = (
+    train, tune, evaluate, backtest, compare, predict, explain, forecast, update, serve, demo, mine, upgrade,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
 for name, group in {"data": data_app, "rules": rules_app, "bench": bench_app}.items():
     app.add_typer(group, name=name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foretime.config import Config, RulesConfig, read_config
 from foretime.data.facts import Facts
@@ -22,6 +22,7 @@ from foretime.inference.backtesting import Backtester
 from foretime.inference.changes import Addition, Removal
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.explanation.explanation import Explanation
+from foretime.inference.forecast import Forecast
 from foretime.inference.living import LivingState, UpdateReport
 from foretime.inference.measuring import ExplanationMeter, measure_explanations
 from foretime.inference.named_events import planted_file
@@ -44,6 +45,9 @@ from foretime.training.callbacks import Callback, Callbacks, TensorBoard
 from foretime.training.precision import precision_warning
 from foretime.training.settings import changed_config, complete_config
 
+if TYPE_CHECKING:
+    from foretime.inference.agenda.maker import ForecastMaker
+
 
 class Run:
     """A run folder, opened: predicts, explains, and knows its graph, configuration and figures.
@@ -64,6 +68,7 @@ class Run:
         self._folder = folder if isinstance(folder, RunFolder) else RunFolder.open(folder)
         self.path = self._folder.path
         self._source: EvidenceSource | None = None
+        self._maker: ForecastMaker | None = None
 
     @cached_property
     def config(self) -> Config:
@@ -204,6 +209,43 @@ class Run:
         1
         """
         return answer_file(self.predictor, Path(questions), Path(out), top, already_known, reasons)
+
+    def forecast(
+        self,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: str | None = None,
+        start: Time | None = None,
+        steps: int = 7,
+        top: int = 20,
+    ) -> Forecast:
+        """Return the most likely events of the coming steps, of the whole graph or with the given slots.
+
+        `start` is the first step of the window, by default the one after the last event that the run knows, updates
+        included; only events before it are looked at. `steps` is how many steps the window has.
+
+        The first call fits a small model on steps of valid, and keeps it in the run folder as `agenda.json`.
+
+        Raises `QuestionError` for an unknown name or time, and if the run was not trained with `--past-only`.
+
+            for event in run.forecast(subject="Iran", steps=7):
+                print(event.probability, event, event.explain().sentences[0])
+        """
+        slots = {"subject": subject, "predicate": predicate, "object": object}
+        return self._forecasts.forecast(slots, start, steps, top, lambda day: self.as_of(day).predictor)
+
+    @property
+    def _forecasts(self) -> ForecastMaker:
+        from foretime.inference.agenda.maker import ForecastMaker, agenda_model
+
+        if self._maker is None:
+            trained = self._living.trained
+            model = agenda_model(self._folder, trained, tuple(self.config.evidence.splits))
+            self._maker = ForecastMaker(self._evidence_source, model)
+        elif self._maker.source is not self._evidence_source:
+            self._maker = ForecastMaker(self._evidence_source, self._maker.model)
+        return self._maker
 
     def explain(  # noqa: PLR0913, each is a slot of the question
         self,
