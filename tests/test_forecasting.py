@@ -15,6 +15,7 @@ from foretime.data.synthetic import generate_world
 from foretime.data.timeline import Timeline
 from foretime.errors import QuestionError
 from foretime.evidence.events import event_lists
+from foretime.evidence.families import RATED
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.module import WithEvidence
 from foretime.inference.answers import Answer, Question
@@ -51,6 +52,12 @@ def rules_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFac
 def mixed_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     settings = {"model.name": "tntcomplex", "evidence.use": True, "evidence.past_only": True, "training.epochs": 1}
     return train(world, override(config, settings), tmp_path_factory.mktemp("forecasting") / "mixed")
+
+
+@pytest.fixture(scope="module")
+def fading_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    settings = {**RULES, "evidence.families": [*RATED]}
+    return train(world, override(config, settings), tmp_path_factory.mktemp("forecasting") / "fading")
 
 
 @pytest.fixture(scope="module")
@@ -133,14 +140,18 @@ def later_events(world: Graph, first: int, count: int = 400) -> Facts:
 
 
 @pytest.mark.parametrize("time", LATER[:3])
-def test_what_happens_on_the_day_and_after_it_changes_no_answer(explainer: Explainer, world: Graph, time: str):
+@pytest.mark.parametrize("run", ["rules_run", "fading_run"])
+def test_what_happens_on_the_day_and_after_it_changes_no_answer(
+    run: str, request: pytest.FixtureRequest, world: Graph, time: str
+):
+    explainer = Predictor.open(request.getfixturevalue(run)).explainer
     predictor = explainer.predictor
     assert isinstance(predictor.model, WithEvidence)
     evidence, step = predictor.model.evidence.index, world.timeline.step(time, beyond=True)
     facts = concatenate([world.train, later_events(world, step)])
     days = range(world.timeline.starts[0], world.timeline.starts[0] + step + 40)
     longer = replace(world, train=facts, timeline=Timeline(world.timeline.unit, days, days[-1]))
-    index = event_lists(facts, len(world.entities), len(world.predicates), len(longer.timeline))
+    index = event_lists(facts, len(world.entities), len(world.predicates), len(longer.timeline), fading=True)
     with_later = WithEvidence(predictor.model.base, replace(evidence, events=index))
     with_later.evidence.load_state_dict(predictor.model.evidence.state_dict())
     assert longer.timeline.step(time) == step

@@ -13,6 +13,7 @@ from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, QuestionError
+from foretime.evidence.families import RATED
 from foretime.inference.predictor import Predictor
 from foretime.inference.run import Run
 from foretime.reranker.carrying import carry_scorer
@@ -20,7 +21,7 @@ from foretime.reranker.other_evidence import EvidenceFilter
 from foretime.runs.life import train
 
 
-@pytest.fixture(scope="module", params=["points", "intervals", "past", "evidence", "embeddings"])
+@pytest.fixture(scope="module", params=["points", "intervals", "past", "fading", "evidence", "embeddings"])
 def trained(
     request, small_graph: Graph, reranked: dict[str, Reranked], reranked_config: Config, small_run, tmp_path_factory
 ) -> Path:
@@ -29,8 +30,9 @@ def trained(
         return reranked["fold"].run.path
     if request.param == "intervals":
         return train(interval_graph(folder / "lands.tsv"), reranked_config, folder / "run").path
-    if request.param == "past":
+    if request.param in ("past", "fading"):
         past = {"evidence.past_only": True, "model.name": "rules"}
+        past |= {"evidence.families": [*RATED], "reranker.cut": "time"} if request.param == "fading" else {}
         return train(small_graph, override(reranked_config, past), folder / "run").path
     if request.param == "evidence":
         alone = {"reranker.use": False, "model.name": "tntcomplex"}

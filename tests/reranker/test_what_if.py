@@ -15,6 +15,7 @@ from foretime.errors import QuestionError
 from foretime.evaluation import AnswerIndex
 from foretime.evaluation.filters import questions_of
 from foretime.evaluation.slots import SLOTS, at_single_times
+from foretime.evidence.families import FAMILY_NAMES
 from foretime.evidence.index import build_index
 from foretime.evidence.module import WithEvidence
 from foretime.inference.answers import Question
@@ -25,12 +26,13 @@ from foretime.reranker.scorer import RerankedModel, Scorer
 from foretime.runs.life import train
 
 
-@pytest.fixture(scope="module", params=["points", "intervals"])
+@pytest.fixture(scope="module", params=["points", "intervals", "fading"])
 def run(request, reranked: dict[str, Reranked], reranked_config: Config, tmp_path_factory) -> Run:
     if request.param == "points":
         return Run(reranked["fold"].run)
-    folder = tmp_path_factory.mktemp("intervals")
-    return Run(train(interval_graph(folder / "lands.tsv"), override(reranked_config, {}), folder / "run"))
+    folder = tmp_path_factory.mktemp(request.param)
+    settings = {"evidence.families": [*FAMILY_NAMES]} if request.param == "fading" else {}
+    return Run(train(interval_graph(folder / "lands.tsv"), override(reranked_config, settings), folder / "run"))
 
 
 def built_afresh(run: Run, train_facts: Facts) -> Predictor:

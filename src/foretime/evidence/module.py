@@ -49,12 +49,6 @@ class EvidenceComponent(Model):
         self.index = index
         self.weights = nn.Parameter(torch.zeros(index.weights))
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        name = f"{prefix}weights"
-        if name in state_dict:
-            state_dict[name] = in_layout(state_dict[name], self.index)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
-
     def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> EvidenceComponent:
         """Return the same evidence over other events, with the same weights unless others are given."""
         other = EvidenceComponent(index)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from foretime.errors import RunError
+from foretime.evidence.module import EvidenceComponent, in_layout
 from foretime.files import write_bytes
 
 MODEL = "model."
@@ -51,6 +52,7 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> Progress:
     """Put a checkpoint's weights (and optimiser state) in place, and return its progress."""
     tensors, progress = _read(path)
+    tensors = _in_layout(tensors, model)
     weights = {name.removeprefix(MODEL): value for name, value in tensors.items() if name.startswith(MODEL)}
     expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     found = {name: tuple(value.shape) for name, value in weights.items()}
@@ -64,6 +66,16 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     if optimizer is not None:
         _load_optimizer(optimizer, tensors)
     return progress
+
+
+def _in_layout(tensors: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:
+    """Return saved tensors with those of the evidence, the optimiser's too, in the layout of this version."""
+    for name, part in model.named_modules():
+        saved = tensors.get(f"{MODEL}{name}{'.' if name else ''}weights")
+        if isinstance(part, EvidenceComponent) and saved is not None:
+            same = {key for key, value in tensors.items() if value.shape == saved.shape}
+            return {key: in_layout(value, part.index) if key in same else value for key, value in tensors.items()}
+    return tensors
 
 
 def reopen_checkpoint(path: Path) -> None:
