@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import torch
 
+import foretime as ft
 from foretime.config import Config, DataConfig, override
 from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph, read_graph
 from foretime.data.synthetic import generate_world
 from foretime.data.timeline import Timeline
 from foretime.errors import QuestionError
+from foretime.evaluation.protocols import in_order
 from foretime.evidence.events import event_lists
 from foretime.evidence.families import RATED
 from foretime.evidence.index import EvidenceIndex
@@ -240,3 +242,33 @@ def test_evidence_takes_any_later_step(explainer: Explainer):
     one = np.zeros(1, dtype=np.int64)
     for step in (index.events.steps, index.events.steps + 1, 10**9, 2**40):
         assert np.isfinite(index.score(weights, one, one, one + step)).all()
+
+
+class Listener(ft.Callback):
+    """Keeps what is announced."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def announce(self, message: str) -> None:
+        self.heard.append(message)
+
+
+@pytest.mark.parametrize("given", ["file", "folder"])
+def test_the_preset_forecast_splits_what_is_out_of_order_by_time_and_says_so(world: Graph, tmp_path: Path, given: str):
+    rows = ["\t".join(row) for split in ("train", "valid", "test") for row in world.rows(split)]
+    if given == "file":
+        data = tmp_path / "events.tsv"
+        data.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    else:
+        data = tmp_path / "events"
+        data.mkdir()
+        for place, split in enumerate(("train", "valid", "test")):
+            (data / f"{split}.tsv").write_text("\n".join(rows[place::3]) + "\n", encoding="utf-8")
+    listener = Listener()
+    settings = {"training.threads": 1, "evidence.epochs": 1, "training.epochs": 1, "reranker.trees": 5}
+    run = ft.train(data, preset="forecast", folder=tmp_path / "run", settings=settings, callback=listener)
+    assert "a forecast asks about what comes after train: the facts are split by time" in listener.heard
+    assert in_order(run.graph)
+    assert (run.config.data.split, run.config.reranker.cut, run.config.evidence.past_only) == ("time", "time", True)
+    assert tuple(run.config.evidence.families) == RATED

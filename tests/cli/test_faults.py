@@ -51,7 +51,7 @@ FAULTS = {
     "train {events} --out {here}/bad.tsv": "is a file; name a folder for the run",
     "train {events} --out {here}/bad.tsv/run": r"bad\.tsv is a file; name a folder for the run",
     "data split {events} {here}/bad.tsv/out": r"error: .*bad\.tsv/out: Not a directory$",
-    "data get icews15": r"unknown dataset 'icews15'; there are: icews14, .*; did you mean 'icews14' or .*\?$",
+    "data get icews15": r"unknown dataset 'icews15'; there are: icews14, .*; did you mean 'icews14'.* or .*\?$",
     "train --resume {here}/none": "none: no such run folder",
     "train --resume {here} --tensorboard": r"not a run folder, it has no config\.toml; name a folder that training",
     "train --resume {run} --rank 9": "--resume continues the run as it was configured; leave out the other",
