@@ -87,7 +87,7 @@ def assert_reasons(graph: Graph, reach: Reach, paths: list[tuple[int, int, int]]
             assert reported.keys() == features.keys(), (question, y)
             for key, reason in reported.items():
                 feature = features[key]
-                assert reason.value == pytest.approx(feature.value, rel=1e-4)
+                assert reason.value == pytest.approx(feature.value, rel=1e-4, abs=1e-5)
                 places = weights_of(feature, question.predicate, rules, PREDICATES)
                 assert [*reason.weights][: len(places)] == weights[places].tolist()
                 assert_grounded(reason, feature, question, seen)
