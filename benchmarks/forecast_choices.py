@@ -3,7 +3,7 @@
     python -m benchmarks.forecast_choices icews14 --valid-from 2014-11-01 --test-from 2014-12-01 --name icews14-a
 
 Each line trains the evidence alone for one epoch, without a re-ranker, and ranks valid single-step. Test is not ranked.
-Writes benchmarks/results/forecast_choices_NAME.json after each line, and the table in docs/forecasting.md.
+Writes benchmarks/results/forecast_choices_NAME.json after each line.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from foretime.config import Config, override
 from foretime.runs.machine import machine
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).parents[1] / "docs" / "forecasting.md"
-MARKS = "<!-- choices:begin -->", "<!-- choices:end -->"
 RATED = ["recurrence", "contact", "popularity"]
 CHOICES: dict[str, dict[str, object]] = {
     "families of completion, looking back": {"evidence.families": ["pair", "object", "active", "affinity"]},
@@ -48,17 +46,6 @@ _SHARED = {
 }
 
 
-def write_table(choices: dict[str, dict[str, float]]) -> None:
-    """Write the table of all choices into the page."""
-    rows = [
-        f"| {name} | {one['mrr']:.4f} | {one['hits@1']:.3f} | {one['hits@10']:.3f} |" for name, one in choices.items()
-    ]
-    lines = ["| evidence | MRR | H@1 | H@10 |", "| --- | ---: | ---: | ---: |", *rows]
-    head, rest = PAGE.read_text(encoding="utf-8").split(MARKS[0])
-    text = f"{head}{MARKS[0]}\n\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
-    PAGE.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
     """Train each choice, and write what valid says of it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -81,7 +68,6 @@ def main() -> None:
             found["choices"][name] = run.evaluations["valid"].all.to_dict() | {"seconds": seconds}
         out.write_text(json.dumps(found, indent=2) + "\n")
         print(f"{name}: {found['choices'][name]}")
-        write_table(found["choices"])
 
 
 if __name__ == "__main__":
