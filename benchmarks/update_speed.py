@@ -1,6 +1,6 @@
 """Measures how long a run takes to let new events in, and how long its first answer after them takes.
 
-    python -m benchmarks.update_speed /work/shared/data/icews05-15 --out benchmarks/results/update_speed.json
+    python -m benchmarks.update_speed icews05-15 --out benchmarks/results/update_speed.json
 
 The run is made by hand: embeddings of rank 50, evidence, trees and models of the slots have random weights, which cost
 as much as trained ones. All facts but the last 30,000 are its train. The others come in three updates of 10,000, the
