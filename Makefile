@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check check-install check-page check-real check-real-slow clean
+.PHONY: demo test check check-install check-databases check-page check-real check-real-slow clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -32,6 +32,10 @@ check: $(VENV)/.dev
 # the wheel, built and installed into an empty environment
 check-install: $(VENV)/.dev
 	$(BIN)/python -m pytest -m install
+
+# databases on a real PostgreSQL server (apt-get install postgresql), which the tests start and stop
+check-databases: $(VENV)/.dev
+	$(BIN)/python -m pytest -m database
 
 # the page in a real Chromium (apt-get install chromium); screenshots go to FORETIME_SCREENSHOTS, if that is set
 check-page: $(VENV)/.dev

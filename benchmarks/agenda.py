@@ -1,6 +1,6 @@
 """How good the agenda of a run is on test, day by day, against rankings by recency and by counts.
 
-python -m benchmarks.agenda RUN --every 1 --name icews14-a
+python -m benchmarks.agenda RUN --every 1 --subjects 3 --name icews14-a --page
 
 Each start sees every event before it (single-step). Precision and recall at k of the events of the next step and of the
 next seven, of the whole graph and of the subjects with the most events in train; and how far the probabilities can be
@@ -12,19 +12,28 @@ from __future__ import annotations
 import argparse
 import time
 from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
+from benchmarks.marks import DOCS, fill
+from foretime.data.facts import Facts
 from foretime.errors import ConfigError
 from foretime.evaluation.metrics import Floats
 from foretime.evaluation.reliability import expected_calibration_error
+from foretime.evaluation.slots import Slot
 from foretime.files import write_json
 from foretime.inference.agenda.history import MONTH, SEASON, WEEK, Triples
 from foretime.inference.agenda.maker import ForecastMaker
 from foretime.inference.agenda.outlook import Limits, candidates
+from foretime.inference.predictor import Predictor
 from foretime.inference.run import Run, open_run
+from foretime.reranker.scorer import Scorer
 from foretime.runs.machine import machine
 
 RESULTS = Path(__file__).parent / "results"
@@ -41,11 +50,14 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="take every so many days of test as a start")
     parser.add_argument("--subjects", type=int, default=10, help="how many subjects are measured by themselves")
     parser.add_argument("--name", help="of the results file; the name of the graph by default")
+    parser.add_argument("--page", action="store_true", help="write the tables into docs/forecasting.md")
     arguments = parser.parse_args()
     run = open_run(arguments.run)
     result = measure(run, arguments.every, arguments.subjects)
     file = RESULTS / f"agenda_{arguments.name or run.graph.name}.json"
     write_json(file, result)
+    if arguments.page:
+        fill(DOCS / "forecasting.md", {"agenda": page_lines(result)})
     print(f"written to {file}")
 
 
@@ -55,6 +67,7 @@ def measure(run: Run, every: int, subjects: int) -> dict[str, Any]:
         raise ConfigError("single-step needs test among evidence.splits; train with --forecast")
     began = time.perf_counter()
     maker, steps = run._forecasts, run.facts("test").known_ends()[0]
+    maker.source.predictor = remembering(maker.source.predictor)
     fitted = round(time.perf_counter() - began, 1)
     chosen = np.argsort(-np.bincount(run.graph.train.subject), kind="stable")[:subjects]
     result: dict[str, Any] = {
@@ -70,6 +83,27 @@ def measure(run: Run, every: int, subjects: int) -> dict[str, Any]:
             result.setdefault(f"next {window}", {"starts": len(starts)})[scope] = found
             print(window, scope, found["rankings"], found["reliability"]["ece"], flush=True)
     return result | {"seconds": round(time.perf_counter() - began, 1)}
+
+
+def page_lines(found: dict[str, Any]) -> list[str]:
+    """Return the tables of docs/forecasting.md: every ranking, and how far high probabilities can be believed."""
+    windows = {"next 1": "next day", "next 7": "next week"}
+    columns = [(window, scope) for scope in ("whole graph", "subjects") for window in windows]
+    count = len(found["subjects"])
+    heads = [windows[window] + (f", {count} subjects" if scope == "subjects" else "") for window, scope in columns]
+    lines = ["| precision at 10 / 20 / 100 | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * len(heads)]
+    for name in found["next 1"]["whole graph"]["rankings"]:
+        own = [found[window][scope]["rankings"][name] for window, scope in columns]
+        cells = [" / ".join(f"{one[f'precision@{top}']:.2f}" for top in TOPS) for one in own]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines += ["", "| said | " + " | ".join(f"{head}: events | said | came" for head in heads[:2]) + " |"]
+    lines.append("| --- |" + " ---: |" * 6)
+    tables = [{row["from"]: row for row in found[window]["whole graph"]["reliability"]["table"]} for window in windows]
+    for edge, end in pairwise(EDGES):
+        rows = [table.get(edge) for table in tables]
+        cells = [f"{row['events']:,} | {row['said']:.1%} | {row['came']:.1%}" if row else "– | – | –" for row in rows]
+        lines.append(f"| {edge:.0%} to {end:.0%} | " + " | ".join(cells) + " |")
+    return lines
 
 
 def measure_window(maker: ForecastMaker, starts: range, window: int, limits: list[Limits]) -> dict[str, Any]:
@@ -91,6 +125,28 @@ def measure_window(maker: ForecastMaker, starts: range, window: int, limits: lis
             add_figures(figures[name], happened[np.argsort(-score, kind="stable")], len(truth))
     means = {name: {key: round(float(np.mean(one)), 4) for key, one in own.items()} for name, own in figures.items()}
     return {"rankings": means, "reliability": reliability(np.concatenate(said), np.concatenate(true))}
+
+
+@dataclass(frozen=True)
+class RememberingScorer(Scorer):
+    """Scores that are kept: several forecasts with one start ask for the same subjects and predicates."""
+
+    kept: dict[tuple[int, int, int], Tensor] = field(default_factory=dict, compare=False, repr=False)
+
+    def score_slot(self, slot: Slot, facts: Facts) -> Tensor:
+        """Return the score of every object of each fact, (facts, entities)."""
+        asked = list(zip(facts.subject.tolist(), facts.predicate.tolist(), facts.start.tolist(), strict=True))
+        new = [row for row, key in enumerate(asked) if key not in self.kept]
+        if new:
+            scores = super().score_slot(slot, facts.take(np.array(new)))
+            self.kept.update({asked[row]: one.clone() for row, one in zip(new, scores, strict=True)})
+        return torch.stack([self.kept[key] for key in asked])
+
+
+def remembering(predictor: Predictor) -> Predictor:
+    """Return a predictor that keeps what it has scored; it must be asked for objects alone."""
+    scorer = predictor.scorer
+    return predictor.on(RememberingScorer(scorer.model, scorer.graph, scorer.reranked, scorer.slots), predictor.graph)
 
 
 def true_keys(maker: ForecastMaker, start: int, window: int, limit: Limits) -> Any:

@@ -2,7 +2,8 @@
 
     python -m benchmarks.forecasts runs/icews14-a-forecast …
 
-Takes single-step from the report of each run, which ranked test once, and ranks test multi-step with the same weights.
+Takes single-step from the report of each run, which ranked test once, and ranks test multi-step with the same weights,
+looking at questions from where valid, multi-step, says that it is best.
 Writes benchmarks/results/forecast_NAME.json for each run, and the table of all such files into docs/forecasting.md.
 """
 
@@ -17,8 +18,10 @@ import foretime as ft
 from foretime.evaluation import AnswerIndex, questions_of
 from foretime.evaluation.metrics import Metrics
 from foretime.evaluation.ranks import rank
-from foretime.files import write_json, write_text
+from foretime.files import read_json, write_json, write_text
+from foretime.inference.agenda.maker import before_valid
 from foretime.runs.protocols import ask
+from foretime.runs.silences import choose_silence, name_of
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -36,7 +39,9 @@ def measure(folder: Path) -> dict[str, Any]:
     """Return the figures of one run."""
     run = ft.open_run(folder)
     report, graph = run.report, run.graph
-    asked = ask(run.predictor.scorer, graph, run.config.evidence, "test", "multi-step")
+    chosen = chosen_silence(run)
+    scorer = run.predictor.scorer.within(chosen["silence"])
+    asked = ask(scorer, graph, run.config.evidence, "test", "multi-step")
     questions = questions_of(graph.test, len(graph.predicates))
     later = Metrics.of(rank(asked.scorer.score, questions, AnswerIndex.of(graph)).realistic)
     single = {split: run.evaluations[split] for split in ("valid", "test")}
@@ -49,17 +54,29 @@ def measure(folder: Path) -> dict[str, Any]:
         "single-step": {split: one.all.to_dict() for split, one in single.items()},
         "base model": {split: one.base_model.all.to_dict() for split, one in single.items() if one.base_model},
         "calibration error": {split: dict(one.calibration_error) for split, one in single.items()},
-        "multi-step": {"test": later.to_dict()},
+        "multi-step": {"test": later.to_dict(), "chosen on valid": chosen},
         "training_seconds": report["training_seconds"],
         "machine": report["machine"],
     }
 
 
+def chosen_silence(run: ft.Run) -> dict[str, Any]:
+    """Return from how far behind the last event a run looks at questions, and the MRR of each way on valid, multi-step.
+
+    A run that was trained before the choice was a part of training makes it now.
+    """
+    folder = run._folder
+    if folder.silence_file.exists():
+        return dict(read_json(folder.silence_file))
+    judging = before_valid(folder, run.predictor).scorer
+    return choose_silence(judging, run.graph, run.config.evidence).to_dict()
+
+
 def table() -> str:
     """Return the table of all measured runs."""
     lines = [
-        "| run | single-step, valid | single-step, test | base model, test | multi-step, test | recurrency baseline | published, single-step |",
-        "| --- | ---: | ---: | ---: | ---: | --- | --- |",
+        "| run | single-step, valid | single-step, test | base model, test | multi-step, test | multi-step, valid, looked at from | recurrency baseline | published, single-step |",
+        "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |",
     ]
     for file in sorted(RESULTS.glob("forecast_*.json")):
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -76,9 +93,18 @@ def table() -> str:
         single, base = found["single-step"], found["base model"].get("test", {"mrr": float("nan")})
         lines.append(
             f"| [{found['run']}](../benchmarks/results/{file.name}) | {single['valid']['mrr']:.4f} | {single['test']['mrr']:.4f} "
-            f"| {base['mrr']:.4f} | {found['multi-step']['test']['mrr']:.4f} | {held} | {PUBLISHED.get(name, '') or '–'} |"
+            f"| {base['mrr']:.4f} | {found['multi-step']['test']['mrr']:.4f} | {looked_from(found)} | {held} | {PUBLISHED.get(name, '') or '–'} |"
         )
     return "\n".join(lines)
+
+
+def looked_from(found: dict[str, Any]) -> str:
+    """Return what was tried on a sample of valid, multi-step, the chosen one in bold."""
+    chosen = found["multi-step"].get("chosen on valid")
+    if chosen is None:
+        return "own time"
+    best, bold = name_of(chosen["silence"]), ("", "**")
+    return ", ".join(f"{bold[name == best]}{name}{bold[name == best]} {mrr:.4f}" for name, mrr in chosen["mrr"].items())
 
 
 def main() -> None:

@@ -137,7 +137,7 @@ class Bench:
         self, fold: CandidateFeatures, asked: CandidateFeatures, names: list[str] | None = None
     ) -> NDArray[np.float64]:
         names = names or fold.names
-        return fit([fold.examples(names)], self.config, 0, 2).score(asked.columns(names))
+        return fit([fold.examples(names)], self.config, 0, 2).trees.score(asked.columns(names))
 
     def _crossed(self, asked: CandidateFeatures) -> NDArray[np.float64]:
         scores = np.empty(len(asked.question))
@@ -145,7 +145,7 @@ class Bench:
         for number in range(5):
             inside = part[asked.question] == number
             reranker = fit([asked.of_questions(part != number).examples(asked.names)], self.config, 0, 2)
-            scores[inside] = reranker.score(asked.values[inside])
+            scores[inside] = reranker.trees.score(asked.values[inside])
         return scores
 
     def _note(self, name: str, score: Callable[[], NDArray[np.float64] | Features]) -> None:

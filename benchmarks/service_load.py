@@ -202,6 +202,7 @@ class Served:
 
     def __init__(self, run: Path, gather_ms: float, threads: int) -> None:
         words = ["serve", str(run), "--port", "0", "--gather-ms", str(gather_ms), "--threads", str(threads)]
+        words += ["--connections", str(2 * MOST_CONNECTIONS)]  # all come from this machine
         # a file, which takes the log without anybody who reads it
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115, it is open for as long as the process
         self.process = subprocess.Popen([sys.executable, "-m", "foretime", *words], stderr=self._log)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.update_speed icews05-15 --out benchmarks/results/update_speed.json
 
-The run is made by hand: embeddings of rank 50, evidence, trees and models of the slots have random weights, which cost
+The run is made by hand: embeddings that read the latest events, evidence, trees and models of the slots have random weights, which cost
 as much as trained ones. All facts but the last 30,000 are its train. The others come in three updates of 10,000, the
 second with new entities, the third with new predicates too. A first answer is compared with the median of others.
 Where other work shares the machine, the seconds of the processor say more than those of the clock.
@@ -23,11 +23,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import lightgbm
 import numpy as np
 import torch
 
-from foretime.config import EvidenceConfig
+from foretime.config import EvidenceConfig, RerankerConfig
 from foretime.data.facts import empty_facts
 from foretime.data.graph import Graph, read_graph
 from foretime.evaluation import AnswerIndex
@@ -45,8 +44,7 @@ from foretime.reranker.slots.intervals import lengths_of
 from foretime.reranker.slots.model import SlotModel, SlotModels
 from foretime.reranker.slots.softmax import PredicateSoftmax
 from foretime.reranker.slots.traces import first_rows, table_size
-from foretime.reranker.slots.trees import SlotTrees
-from foretime.reranker.trees import Reranker
+from foretime.reranker.trees import Examples, Reranker, fit
 from foretime.runs.evaluation import softmax_at
 
 COUNT = 10_000
@@ -100,7 +98,7 @@ def made_predictor(graph: Graph) -> Predictor:
     torch.manual_seed(0)
     sizes = len(graph.entities), 2 * len(graph.predicates), len(graph.timeline)
     index = build_index(graph, EvidenceConfig(use=True, families=FAMILIES))
-    model = WithEvidence(MODELS["tntcomplex"](*sizes, rank=50), index).eval()
+    model = WithEvidence(MODELS["recent"](*sizes), index).eval()
     model.evidence.weights.data.normal_(0.0, 0.1)
     extractor = FeatureExtractor.of(graph, model, EvidenceConfig())
     known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
@@ -109,7 +107,7 @@ def made_predictor(graph: Graph) -> Predictor:
         terms = score_each_term(model, asked)
         shortlist = shortlist_of(torch.stack(list(terms.values())).sum(0), asked, known, 100)
         _, features = extractor.extract(terms, asked, shortlist)
-    reranker = Reranker(_trees(features.shape[1]), 100)
+    reranker = _trees(features.shape[1])
     scorer = Scorer(model, graph, RerankedModel(model, reranker, extractor, known), _slots(graph, extractor))
     return Predictor(scorer, graph, {slot: softmax_at(slot) for slot in SLOTS})
 
@@ -119,16 +117,17 @@ def _slots(graph: Graph, extractor: FeatureExtractor) -> SlotModels:
     softmax = PredicateSoftmax(torch.randn(table_size(events, names), count) * 0.1)
     first = PredicateSoftmax(torch.randn(2 * first_rows(events, names), count) * 0.1)
     models = {
-        slot: SlotModel(make(extractor.index, names, softmax), SlotTrees(slot, _trees(len(make.names))))
+        slot: SlotModel(make(extractor.index, names, softmax), _trees(len(make.names)).trees)
         for slot, make in extractors_of(graph).items()
     }
     return SlotModels(models, softmax, first, lengths_of(graph.train, count))
 
 
-def _trees(features: int) -> lightgbm.Booster:
-    draw = np.random.default_rng(0)
-    data = lightgbm.Dataset(draw.random((2000, features)), label=draw.random(2000))
-    return lightgbm.train({"verbosity": -1, "num_leaves": 31, "seed": 0}, data, num_boost_round=150)
+def _trees(features: int) -> Reranker:
+    draw, names = np.random.default_rng(0), [f"feature {number}" for number in range(features)]
+    values, right = draw.random((2000, features)).astype(np.float32), (draw.random(2000) < 0.1).astype(np.int8)
+    examples = Examples(names, values, right, np.full(100, 20))
+    return fit([examples], RerankerConfig(top=100, leaf_candidates=20), seed=0, threads=2)
 
 
 def _parted(whole: Graph) -> tuple[Graph, list[tuple[str, ...]]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from foretime.config import Config, ModelConfig, Section
+from foretime.config import MOST_WEIGHT, Config, ModelConfig, Section
 from foretime.evidence.module import EvidenceComponent
 from foretime.models import MODELS
 
@@ -65,7 +65,8 @@ def _model() -> Iterator[str]:
 def _penalties() -> Iterator[str]:
     yield "## `[penalties]`\n"
     yield "The weight of each penalty of the model, by name. If the section is left out, the weights are those below."
-    yield "If it is there, it must name every penalty of the model; 0 switches one off.\n"
+    yield "If it is there, it must name every penalty of the model; 0 switches one off."
+    yield f"A weight lies between -{MOST_WEIGHT:,.10g} and {MOST_WEIGHT:,.10g}.\n"
     yield "| model | penalties and their default weights |\n| --- | --- |"
     for name, model in MODELS.items():
         weights = ", ".join(f"`{key} = {weight:g}`" for key, weight in model.default_penalties.items())

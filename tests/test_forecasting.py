@@ -63,6 +63,12 @@ def fading_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="module")
+def recent_run(world: Graph, config: Config, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    settings = {**RULES, "evidence.use": True, "model.name": "recent", "evidence.families": [*RATED]}
+    return train(world, override(config, settings), tmp_path_factory.mktemp("forecasting") / "recent")
+
+
+@pytest.fixture(scope="module")
 def explainer(rules_run: RunFolder) -> Explainer:
     return Predictor.open(rules_run).explainer
 
@@ -132,6 +138,39 @@ def test_distance_matters_and_the_far_future_is_not_the_last_day(explainer: Expl
     assert near != far
 
 
+@pytest.fixture(scope="module")
+def near_explainer(rules_run: RunFolder) -> Explainer:
+    """The same run, looking at questions from at most three steps after the last event."""
+    predictor = Predictor.open(rules_run)
+    return predictor.on(predictor.scorer.within(3), predictor.graph).explainer
+
+
+def test_with_a_silence_far_days_are_asked_as_of_soon_after_the_last_event(near_explainer: Explainer, world: Graph):
+    predictor, last = near_explainer.predictor, int(world.train.start.max())
+    seen, before = world.timeline.label(last + 3), world.timeline.label(last)
+    near = predictor.predict(**asked(world, 0, seen), top=10_000)
+    assert near.note is None
+    for time in LATER:
+        far = predictor.predict(**asked(world, 0, time), top=10_000)
+        assert scores(far) == scores(near)
+        assert far.note == f"the last event before {time} is of {before}: asked as of {seen}"
+        explanation, other = (near_explainer.explain(**asked(world, 0, one)) for one in (time, seen))
+        assert explanation.note == far.note
+        assert explanation.question["time"] == time
+        assert [str(reason) for reason in explanation.reasons] == [str(reason) for reason in other.reasons]
+
+
+def test_with_a_silence_every_candidate_for_the_time_is_looked_at_from_itself(
+    explainer: Explainer, near_explainer: Explainer, world: Graph
+):
+    fact = {**asked(world, 0, LATER[0]), "object": world.entities.name(world.test.object[0]), "time": None}
+    one, other = (by.predictor.predict(**fact, top=10_000) for by in (explainer, near_explainer))
+    assert scores(one) == scores(other)
+    assert other.note is None
+    why = near_explainer.explain(**fact)
+    assert why.score == explainer.explain(**fact).score
+
+
 def later_events(world: Graph, first: int, count: int = 400) -> Facts:
     """Events of the same names at or after a step."""
     generator = np.random.default_rng(3)
@@ -142,7 +181,7 @@ def later_events(world: Graph, first: int, count: int = 400) -> Facts:
 
 
 @pytest.mark.parametrize("time", LATER[:3])
-@pytest.mark.parametrize("run", ["rules_run", "fading_run"])
+@pytest.mark.parametrize("run", ["rules_run", "fading_run", "recent_run"])
 def test_what_happens_on_the_day_and_after_it_changes_no_answer(
     run: str, request: pytest.FixtureRequest, world: Graph, time: str
 ):

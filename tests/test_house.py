@@ -15,7 +15,7 @@ import foretime
 
 SOURCE = Path(foretime.__file__).parent
 ROOMS = [
-    ("errors", "files"),
+    ("errors", "files", "kernels"),
     ("tables",),
     ("config",),
     ("data",),

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from altered_runs import sealed
 from foretime import Answer, Graph, Question
 from foretime.config import Config, ModelConfig, override
 from foretime.data.facts import UNKNOWN, inverse
@@ -278,7 +279,11 @@ def test_the_answer_of_a_name_is_the_one_among_all(request, graph: str, slot: st
 def test_equal_answers_are_placed_in_the_order_in_which_they_are_listed(predictor: Predictor, monkeypatch):
     entities = len(predictor.graph.entities)
     equal = SimpleNamespace(
-        score_slot=lambda _, facts: torch.ones(len(facts), entities), reranked=None, is_reranked=lambda _: False
+        score_slot=lambda _, facts: torch.ones(len(facts), entities),
+        reranked=None,
+        is_reranked=lambda _: False,
+        for_slot=predictor.scorer.for_slot,
+        index=None,
     )
     monkeypatch.setattr(predictor, "scorer", equal)
     asked = ask(predictor.graph, row_of(predictor.graph, "train", 0), "object")
@@ -393,6 +398,7 @@ def test_a_folder_that_is_no_run_is_named(tmp_path: Path):
 def test_a_damaged_report_is_named(small_run: Path, tmp_path: Path, content: str, message: str):
     copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
     (copy / "report.json").write_text(content)
+    sealed(copy)
     with pytest.raises(RunError, match=message):
         Predictor.open(copy)
 

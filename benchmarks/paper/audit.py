@@ -82,7 +82,7 @@ def audit(run: RunFolder | Path | str, split: str = "test", seed: int = 0, batch
     """Return the audit of a trained LCGE run; the seed draws the random numbers."""
     if not 0 <= seed <= LARGEST_SEED:
         raise ConfigError(f"seed {seed}: should be a whole number from 0 to {LARGEST_SEED}")
-    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
+    folder = RunFolder.open(run.path if isinstance(run, RunFolder) else run)
     config, graph = folder.config(), folder.graph()
     weight = config.model.options.get("commonsense_weight", 0.0)
     _check_two_scores(folder, config)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from foretime.kernels import provide_cache as _provide_cache
+
 if TYPE_CHECKING:
     from foretime.config import Config as Config
     from foretime.config import DataConfig as DataConfig
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from foretime.config import RulesConfig as RulesConfig
     from foretime.config import TrainingConfig as TrainingConfig
     from foretime.config import read_config as read_config
+    from foretime.data.attributes import Attributes as Attributes
+    from foretime.data.bad_rows import BadRow as BadRow
+    from foretime.data.bad_rows import BadRows as BadRows
     from foretime.data.catalog import PublicData as PublicData
     from foretime.data.catalog import datasets as datasets
     from foretime.data.catalog import download as download
@@ -30,6 +35,23 @@ if TYPE_CHECKING:
     from foretime.data.graph import Graph as Graph
     from foretime.data.graph import load as load
     from foretime.data.graph import split_file as split_file
+    from foretime.data.importers import IMPORTERS as IMPORTERS
+    from foretime.data.importers import import_acled as import_acled
+    from foretime.data.importers import import_events as import_events
+    from foretime.data.importers import import_gdelt as import_gdelt
+    from foretime.data.importers import import_icews as import_icews
+    from foretime.data.importers import import_polecat as import_polecat
+    from foretime.data.importers import import_rdf as import_rdf
+    from foretime.data.importers import import_renet as import_renet
+    from foretime.data.importers import import_tgb as import_tgb
+    from foretime.data.importers import import_wikidata as import_wikidata
+    from foretime.data.importers.base import Attribute as Attribute
+    from foretime.data.importers.base import DroppedRow as DroppedRow
+    from foretime.data.importers.base import EventSource as EventSource
+    from foretime.data.importers.base import ImportBatch as ImportBatch
+    from foretime.data.importers.report import DroppedRows as DroppedRows
+    from foretime.data.importers.report import ImportReport as ImportReport
+    from foretime.data.restrictions import Restriction as Restriction
     from foretime.data.summary import Summary as Summary
     from foretime.data.synthetic import World as World
     from foretime.data.synthetic import generate_world as generate_world
@@ -97,6 +119,9 @@ if TYPE_CHECKING:
     from foretime.runs.presets import Preset as Preset
     from foretime.runs.updates import Update as Update
     from foretime.runs.upgrade import upgrade as upgrade
+    from foretime.runs.verify import RunCheck as RunCheck
+    from foretime.runs.verify import run_folders as run_folders
+    from foretime.runs.verify import verify_run as verify_run
     from foretime.service import serve as serve
     from foretime.tables import Table as Table
     from foretime.training.callbacks import Callback as Callback
@@ -107,14 +132,25 @@ __version__ = "0.1.0"
 # must be set before torch is imported: where other programs want the cores too, threads that spin while they wait for
 # each other make a training step several times slower
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
+# before numba is imported, which reads where its kernels are kept
+_provide_cache()
 
 _PUBLIC = {
     "foretime.config": (
         "Config DataConfig EvidenceConfig ModelConfig RerankerConfig RulesConfig TrainingConfig read_config"
     ),
+    "foretime.data.attributes": "Attributes",
+    "foretime.data.bad_rows": "BadRow BadRows",
     "foretime.data.catalog": "PublicData datasets download",
     "foretime.data.facts": "Events Facts",
     "foretime.data.graph": "Graph load split_file",
+    "foretime.data.importers": (
+        "IMPORTERS import_acled import_events import_gdelt import_icews import_polecat import_rdf import_renet "
+        "import_tgb import_wikidata"
+    ),
+    "foretime.data.importers.base": "Attribute ImportBatch DroppedRow EventSource",
+    "foretime.data.importers.report": "DroppedRows ImportReport",
+    "foretime.data.restrictions": "Restriction",
     "foretime.data.summary": "Summary",
     "foretime.data.synthetic": "World generate_world",
     "foretime.data.timeline": "Timeline",
@@ -146,6 +182,7 @@ _PUBLIC = {
     "foretime.runs.presets": "PRESETS Preset",
     "foretime.runs.updates": "Update",
     "foretime.runs.upgrade": "upgrade",
+    "foretime.runs.verify": "RunCheck run_folders verify_run",
     "foretime.service": "serve",
     "foretime.tables": "Table",
     "foretime.training.callbacks": "Callback TrainingPlan",

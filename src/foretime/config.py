@@ -8,19 +8,36 @@ order the best candidates anew. Every key is listed here or in the options of a 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import tomli_w
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from foretime.errors import ConfigError, suggestion
+from foretime.files import TOO_DEEP, read_text
 
 LARGEST_SEED = 2**32 - 1
 """The largest seed: torch, NumPy and LightGBM all take it, also with what ensemble members add to it."""
+MOST_EPOCHS: Final = 1_000_000
+MOST_COUNT: Final = 1_000_000_000
+"""The most of what is only compared with a number of facts: it fits into 32 bits."""
+MOST_WINDOW: Final = 1_000_000
+"""The most steps that are looked back: a timeline has no more."""
+MOST_WALKED: Final = 10_000
+"""The most steps that are gone one by one, for every question."""
+MOST_THREADS: Final = 256
+MOST_SECONDS: Final = 1e9
+MOST_WEIGHT: Final = 1e6
+"""The greatest weight of a term: its square is far from what single precision ends at."""
+MOST_COLUMNS: Final = 100_000
+LONGEST_SHOWN: Final = 200
+MOST_CONFIG_BYTES: Final = 1 << 20
+"""The largest configuration file."""
 RENAMED: Final = {
     "combiner": "reranker",
     "combiner.parts": "reranker.fitted_folds",
@@ -46,27 +63,66 @@ SectionType = TypeVar("SectionType", bound=Section)
 def _check_column(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise PydanticCustomError("column", "Input should be the name of a column, or its number from 1")
+    if isinstance(value, int) and value > MOST_COLUMNS:
+        raise PydanticCustomError("column", f"Input should be the number of a column, at most {MOST_COLUMNS:,}")
     return value
 
 
 Column = Annotated[str | int, BeforeValidator(_check_column)]
+Weight = Annotated[float, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
 
 
 def _time_text(value: object) -> object:
     """Return a time as text: TOML and the command line read a bare 2014-11-01 as a date and 178 as an integer."""
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, int) and abs(value) >= 10**18:
+        raise PydanticCustomError("time", "Input should be a time; an integer has up to 18 digits")
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 TimeText = Annotated[str, BeforeValidator(_time_text)]
 
+FILE_DATABASES: Final = ("duckdb", "sqlite")
+"""The databases that are one file: `duckdb:events.db`."""
+_SECRET_PARAMETERS = ("password", "sslpassword")
+
+
+def without_password(address: str) -> str:
+    """Return the address of a database without its password: `postgresql://ann@host/db` for `postgresql://ann:x@host/db`.
+
+    Of an address that is malformed it leaves out rather more than that.
+    """
+    found = re.fullmatch(r"([\w+.-]+:/+)(.*)", address, re.DOTALL)
+    if found is None:
+        return address
+    user, at, place = found[2].rpartition("@")
+    place, question, parameters = place.partition("?")
+    kept = [text for text in parameters.split("&") if text.partition("=")[0].lower() not in _SECRET_PARAMETERS]
+    return f"{found[1]}{user.partition(':')[0]}{at}{place}{question if any(kept) else ''}{'&'.join(kept)}"
+
+
+def _check_path(path: str) -> str:
+    """Return where a graph is, unless that has a password: a configuration is kept in files and shown."""
+    if without_password(path) != path:
+        message = "holds a password, and a configuration is kept; leave it out, and set PGPASSWORD or write ~/.pgpass"
+        raise PydanticCustomError("password", message)
+    return path
+
 
 class DataConfig(Section):
     """`[data]`: where the graph is and how to read it."""
 
-    path: str = ""
-    """A folder with train, valid and test files; one file; or a name that `foretime data get` has fetched."""
+    timeless: ClassVar[bool] = False
+    """Whether the facts of a table have no time, and so no column for it."""
+
+    path: Annotated[str, AfterValidator(_check_path)] = ""
+    """A folder with train, valid and test files; one file; a name that `foretime data get` has fetched; or a database:
+    `duckdb:FILE`, `sqlite:FILE` or `postgresql://USER@HOST/DATABASE`, whose password comes from the environment."""
+    query: str | None = None
+    """What to read from a database: one SELECT."""
+    table: str | None = None
+    """The table of a database to read, instead of a query."""
     columns: dict[str, Column] = Field(default_factory=dict)
     """Which column is which: `subject`, `predicate`, `object` and `time`, or `start` and `end`; by name or by number
     from 1. Empty: in that order."""
@@ -77,10 +133,18 @@ class DataConfig(Section):
     names: Literal["auto", "as-is"] = "auto"
     """`auto` replaces ids by the names of `entity2id.txt` and `relation2id.txt` where these lie beside the data;
     `as-is` keeps what the files say."""
+    date_format: str = "auto"
+    """How dates are written where that is not plain: by parts such as `%d/%m/%Y`, or `integer`, `year`, `unix` (seconds
+    since 1970) or `unix-ms`. `auto`: seen from all times together; what is ambiguous is an error."""
+    bad_rows: Literal["stop", "skip"] = "stop"
+    """`stop`: a row that cannot be read is an error; `skip`: it is left out, reported, and written to a file."""
+    entities: str = "auto"
+    """A file with the attributes of entities: a column `name`, and any others. `auto`: `entities.tsv` (or `.csv`,
+    `.jsonl`, `.parquet`) beside the data, if it is there; `none`: no file."""
     granularity: str = "auto"
     """One step of the timeline: `second`, `minute`, `hour`, `day`, `week`, `month`, `year`, `step` (integers), or
-    `bins:N` for N bins with equally many training events. `auto`: the day, the month or the year if some
-    time is no more precise than that, and `step` for integers."""
+    `bins:N` for N bins with equally many training events. `auto`: the day, the month or the year if most
+    times are no more precise than that, and `step` for integers."""
     regular: bool = True
     """Whether every step between the first and the last is on the timeline; false keeps those with an event only."""
     split: Literal["auto", "random", "time", "quantile"] = "auto"
@@ -90,12 +154,18 @@ class DataConfig(Section):
     """The share of facts that a made split puts into valid."""
     test_share: float = Field(default=0.1, ge=0.0, lt=1.0)
     """The share of facts that a made split puts into test."""
-    split_seed: int = Field(default=0, ge=0)
+    split_seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of a random split."""
     valid_from: TimeText | None = None
     """The time at which valid begins: all facts are pooled, and train is what comes before it."""
     test_from: TimeText | None = None
     """The time at which test begins; not given, with `valid_from`: there is no test."""
+
+    @property
+    def location(self) -> str:
+        """The path without the kind of a database that is a file."""
+        kind, _, file = self.path.partition(":")
+        return file if kind in FILE_DATABASES else self.path
 
 
 class ModelConfig(Section):
@@ -118,27 +188,27 @@ LossName = Literal["softmax", "negatives", "margin"]
 class TrainingConfig(Section):
     """`[training]`: how the model is fitted."""
 
-    epochs: int = Field(default=50, ge=1)
+    epochs: int = Field(default=50, ge=1, le=MOST_EPOCHS)
     """Passes over the training questions at the most."""
-    batch_size: int = Field(default=1000, ge=1)
+    batch_size: int = Field(default=1000, ge=1, le=10_000_000)
     """Questions in a step, on average (equal questions are scored once)."""
     optimizer: Literal["adagrad", "adam"] = "adagrad"
     """Adagrad is what every strong result of the field uses; Adam is what the paper names."""
-    learning_rate: float = Field(default=0.1, gt=0.0)
-    """The step size of the optimiser."""
+    learning_rate: float = Field(default=0.1, gt=0.0, le=1e30)
+    """The step size of the optimiser; a training that it makes diverge is an error."""
     loss: LossName | None = None
     """`softmax`: cross entropy of the answer among all entities, or among `candidates`. `negatives`: the answer against
     wrong ones that are drawn, −log σ(γ − d) − Σ wᵢ log σ(dᵢ − γ), the hardest weighing most. `margin`: the same as
     max(0, γ + d − dᵢ). d is the negative score: a distance. Not given: that of the model."""
-    candidates: int = Field(default=0, ge=0)
+    candidates: int = Field(default=0, ge=0, le=MOST_COUNT)
     """Entities that `softmax` chooses from in a step, beside the answers of that step; 0 for all. Half of them answer
     most often in training; the others are drawn anew for every step, and each stands for several that were not. Fewer
     make a step faster, and its gradient less exact."""
-    margin: float | None = Field(default=None, ge=0.0)
+    margin: float | None = Field(default=None, ge=0.0, le=MOST_WEIGHT)
     """γ of `negatives` and `margin`. Not given: that of the model."""
-    negatives: int = Field(default=64, ge=1)
+    negatives: int = Field(default=64, ge=1, le=100_000)
     """Wrong answers that are drawn for each answer, under `negatives` and `margin`."""
-    temperature: float = Field(default=1.0, ge=0.0)
+    temperature: float = Field(default=1.0, ge=0.0, le=MOST_WEIGHT)
     """How much the hardest wrong answers weigh under `negatives`: wᵢ is the softmax of their scores times this; with 0
     all weigh the same."""
     precision: Literal["single", "bfloat16"] = "single"
@@ -150,11 +220,11 @@ class TrainingConfig(Section):
     boundary_relations: Literal["shared", "separate"] = "shared"
     """The relations under which a model with time learns the two ends of an interval: `shared` for one relation,
     `separate` for two, one for the start and one for the end. It has no effect on a graph without intervals."""
-    valid_every: int = Field(default=5, ge=1)
+    valid_every: int = Field(default=5, ge=1, le=MOST_EPOCHS)
     """Epochs between two evaluations on valid."""
-    patience: int = Field(default=3, ge=1)
+    patience: int = Field(default=3, ge=1, le=MOST_EPOCHS)
     """Evaluations on valid without a better MRR after which training stops."""
-    valid_limit: int = Field(default=0, ge=0)
+    valid_limit: int = Field(default=0, ge=0, le=MOST_COUNT)
     """Valid facts that are ranked to choose the best epoch, drawn by seed; 0 for all."""
     filter: Literal["exact", "valid-at", "points"] = "exact"
     """The filter of known answers under which valid and test are ranked."""
@@ -163,9 +233,9 @@ class TrainingConfig(Section):
     by the first."""
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of the initial weights, of the order of questions and of the entities that are drawn."""
-    threads: int = Field(default=0, ge=0)
+    threads: int = Field(default=0, ge=0, le=MOST_THREADS)
     """Threads of the matrix products; 0 for one for each core. A resumed run uses the number it began with."""
-    checkpoint_seconds: float = Field(default=60.0, ge=0.0)
+    checkpoint_seconds: float = Field(default=60.0, ge=0.0, le=MOST_SECONDS)
     """Seconds between two checkpoints within an epoch; one is also written after every epoch."""
 
 
@@ -176,11 +246,11 @@ class RulesConfig(Section):
     """A file of rules (text, JSON Lines or Parquet) to use as it is; empty: rules are mined from the graph."""
     splits: list[Literal["train", "valid", "test"]] = Field(default=["train"], min_length=1)
     """The splits that rules are mined from and counted on."""
-    window: int = Field(default=19, ge=1)
+    window: int = Field(default=19, ge=1, le=MOST_WALKED)
     """The paper's W: how many steps after its body a head may come."""
     counting: Literal["windowed", "literal"] = "windowed"
     """`windowed`: a body counts once if its head comes at all; `literal`: the paper's equations as printed."""
-    support: int = Field(default=5, ge=0)
+    support: int = Field(default=5, ge=0, le=MOST_COUNT)
     """The least number of body groundings whose head came, under the counting `windowed`: one case is no rule."""
     confidence: float = Field(default=0.1, ge=0.0, le=1.0)
     """The least standard confidence (SC) of a temporal rule."""
@@ -188,7 +258,7 @@ class RulesConfig(Section):
     """The least head coverage (HC) of a temporal rule."""
     best_pattern_only: bool = False
     """Keep only the most confident pattern of each body and head, as the released code does."""
-    static_support: int = Field(default=10, ge=1)
+    static_support: int = Field(default=10, ge=1, le=MOST_COUNT)
     """The least support of the static rule behind a temporal one."""
     static_head_coverage: float = Field(default=0.01, ge=0.0, le=1.0)
     """The least head coverage of the static rule."""
@@ -206,7 +276,7 @@ class EvidenceConfig(Section):
 
     use: bool = False
     """Whether evidence is a term of the score."""
-    epochs: int = Field(default=6, ge=1)
+    epochs: int = Field(default=6, ge=1, le=MOST_EPOCHS)
     """Epochs after which the weights of the evidence stay as they are: with a softmax of its own (`each`) it has
     learned its rules long before the embeddings have, and would only learn the training facts by heart."""
     families: list[FamilyName] = Field(default=["pair", "object", "active", "affinity", "path"], min_length=1)
@@ -215,23 +285,25 @@ class EvidenceConfig(Section):
     shares with the subject; `path`, mined rules over two events. Of the past alone, and made for forecasts, each event
     counting less the older it is: `recurrence`, the same event before; `contact`, any events between the two;
     `popularity`, events of the same predicate that others have with it."""
+    background: bool = True
+    """Whether facts without a time are evidence, and features of the re-ranker, in a graph that has some."""
     splits: list[Literal["train", "valid", "test"]] = Field(default=["train"], min_length=1)
     """The splits whose facts may be evidence. With `valid`, valid facts support answers on test; by default they
     never do. All three are single-step forecasting: with `past_only` a question sees every event before its time, those
     of test too. Weights and rules are made of train alone, whatever is here."""
     past_only: bool = False
     """Whether only events before the time asked about may be evidence: forecasting."""
-    pair_support: int = Field(default=2, ge=1)
+    pair_support: int = Field(default=2, ge=1, le=MOST_COUNT)
     """The least number of pairs that a pair rule has met; rarer ones fall back on the weights of their family."""
-    path_rules: int = Field(default=20_000, ge=0)
+    path_rules: int = Field(default=20_000, ge=0, le=MOST_COUNT)
     """How many mined path rules have a weight, the most confident first."""
-    object_window: int = Field(default=90, ge=0)
+    object_window: int = Field(default=90, ge=0, le=MOST_WINDOW)
     """How many steps around the question `object` looks for the nearest event."""
-    active_window: int = Field(default=7, ge=0)
+    active_window: int = Field(default=7, ge=0, le=MOST_WALKED)
     """How many steps around the question `active` looks."""
-    path_window: int = Field(default=7, ge=0)
+    path_window: int = Field(default=7, ge=0, le=MOST_WALKED)
     """How many steps around the question both events of a path lie."""
-    path_events: int = Field(default=200, ge=1)
+    path_events: int = Field(default=200, ge=1, le=MOST_COUNT)
     """After how many events of an entity, the nearest first, `path` looks no farther."""
 
 
@@ -256,16 +328,17 @@ class RerankerConfig(Section):
     fitted_folds: int = Field(default=0, ge=0, le=100)
     """How many of the folds `out-of-fold` is fitted on; 0 for all. Each costs one more training of the base model."""
     with_valid: bool = False
-    """Whether the valid facts are fitted on as well, which are then no longer unseen; the report says so."""
+    """Whether it is fitted again at the end, on the valid facts too. Valid is reported by the one that has not seen it;
+    probabilities are calibrated on the second half of valid, by one fitted on the first. The report says so."""
     top: int = Field(default=100, ge=2, le=10_000)
     """How many of the best candidates are re-ranked; the others keep their order behind them."""
-    trees: int = Field(default=150, ge=1)
+    trees: int = Field(default=150, ge=1, le=100_000)
     """Trees of the gradient boosting."""
-    leaves: int = Field(default=31, ge=2)
+    leaves: int = Field(default=31, ge=2, le=10_000)
     """Leaves of a tree at the most."""
-    learning_rate: float = Field(default=0.1, gt=0.0)
+    learning_rate: float = Field(default=0.1, gt=0.0, le=10.0)
     """How much of each tree is taken."""
-    leaf_candidates: int = Field(default=50, ge=1)
+    leaf_candidates: int = Field(default=50, ge=1, le=MOST_COUNT)
     """The least number of candidates in a leaf."""
     feature_share: float = Field(default=0.5, gt=0.0, le=1.0)
     """The share of the features that each tree may use."""
@@ -278,7 +351,7 @@ class Config(Section):
     rules: RulesConfig = Field(default_factory=RulesConfig)
     model: ModelConfig = Field(default_factory=ModelConfig)
     evidence: EvidenceConfig = Field(default_factory=EvidenceConfig)
-    penalties: dict[str, float] = Field(default_factory=dict)
+    penalties: dict[str, Weight] = Field(default_factory=dict)
     training: TrainingConfig = Field(default_factory=TrainingConfig)
     reranker: RerankerConfig = Field(default_factory=RerankerConfig)
 
@@ -308,13 +381,23 @@ def read_config(path: Path | str) -> Config:
 def read_toml(path: Path, missing: str = "no such configuration file") -> dict[str, Any]:
     """Return the values in a TOML file; `missing` is what the `ConfigError` says of one that is not there."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = read_text(path, MOST_CONFIG_BYTES)
     except FileNotFoundError:
         raise ConfigError(f"{path}: {missing}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read as a configuration: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    try:
+        return parse_toml(text)
+    except ValueError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the values in a TOML text; raise `ValueError` if it is none, also for a number of too many digits."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
 
 
 def with_new_names(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -332,7 +415,8 @@ def with_new_names(values: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         for key, value in content.items():
             new_name = RENAMED.get(f"{section}.{key}", f"{new_section}.{key}")
             new_key = new_name.partition(".")[2]
-            new_value = RENAMED.get(f"{section}.{key}={value}", "").partition("=")[2]
+            old_value = value if isinstance(value, str) else ""
+            new_value = RENAMED.get(f"{section}.{key}={old_value}", "").partition("=")[2]
             target[new_key] = new_value or value
             if new_key != key:
                 notes.append(f"{section}.{key} is now called {new_name}")
@@ -368,12 +452,23 @@ def _explain(section: type[Section], problem: Any, place: str, prefix: str) -> s
     if problem["type"] == "extra_forbidden":
         return f"{place}unknown key {key}{suggestion(path[-1], _known_keys(section, path[:-1]))}"
     if problem["type"] in ("model_type", "dict_type"):
-        return f"{place}{key} = {problem['input']!r}: should be a table, [{key}]"
+        return f"{place}{key} = {_shown(problem['input'])}: should be a table, [{key}]"
+    if problem["type"] == "password":
+        return f"{place}{key} {problem['msg']}"
     if problem["type"] == "missing":
         return f"{place}{key} is missing; write it"
     kind, found, rest = problem["msg"].partition(" should ")  # of Input, List, String …
     message = rest if found and " " not in kind else f"be {problem['msg']}"
-    return f"{place}{key} = {problem['input']!r}: should {message}"
+    return f"{place}{key} = {_shown(problem['input'])}: should {message}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a message shows it, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of thousands of digits
+        return "a number of very many digits"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _known_keys(section: type[Section], path: list[str]) -> list[str]:

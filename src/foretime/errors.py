@@ -16,7 +16,12 @@ no error but a stop that was asked for, and exits with 130.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+NO_MEMORY: Final = "there is not enough memory; give less at once, or more memory"
+NESTED: Final = "it is nested too deeply; is it the right one?"
 
 
 class ForetimeError(Exception):
@@ -45,6 +50,23 @@ class QuestionError(ForetimeError):
 
 class Interrupted(ForetimeError):  # noqa: N818, not an error of the user
     """Work was asked to stop; a training has saved its state."""
+
+
+@contextmanager
+def told_as(kind: type[ForetimeError], place: object) -> Iterator[None]:
+    """Raise what Python raises within, where something given is too large or broken, as an error of a kind."""
+    try:
+        yield
+    except MemoryError:
+        raise kind(f"{place}: {NO_MEMORY}") from None
+    except RecursionError:
+        raise kind(f"{place}: {NESTED}") from None
+    except UnicodeError as error:
+        raise kind(f"{place}: text that is not valid UTF-8 ({error}); save it as UTF-8") from None
+    except StopIteration:
+        raise kind(f"{place}: it ends before anything is in it; is it whole?") from None
+    except OSError as error:
+        raise kind(f"{place}: cannot be read: {error}; is it there, and may you read it?") from None
 
 
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> list[str]:

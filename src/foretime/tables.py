@@ -20,6 +20,11 @@ SHOWN = 30
 """Rows that `str()` and a notebook show."""
 
 
+def plural(count: int, noun: str) -> str:
+    """Return a number of things: `1 event`, `1,024 events`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 @dataclass(frozen=True)
 class Table:
     """Named columns and rows of plain values.

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import safetensors.torch
 import torch
 from benchmarks.paper.audit import audit, count_competitors, count_firsts, main
 from benchmarks.paper.audit_page import MARKS, audit_table, put_between_marks
 from benchmarks.paper.published import published
 
+from altered_runs import sealed, unfinished
+from foretime.config import EvidenceConfig, ModelConfig, RerankerConfig, config_text
 from foretime.data.facts import Facts
 from foretime.errors import ConfigError, DataError, ForetimeError, RunError
 from foretime.evaluation import AnswerIndex
 from foretime.runs.folder import RunFolder
+from foretime.runs.loading import load_model
+from foretime.training.checkpoint import read_progress, save_checkpoint
+from foretime.training.settings import complete_config
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,38 +85,37 @@ def test_the_seed_draws_the_random_numbers(small_run: Path, audited):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "fault"),
+    ("changes", "fault"),
     [
-        ('name = "lcge"', 'name = "tntcomplex"', "its model is tntcomplex"),
-        ("commonsense_weight = 0.5", "commonsense_weight = 0.0", "its commonsense_weight is 0"),
-        ("[evidence]\nuse = false", "[evidence]\nuse = true", "it has evidence"),
-        ("[reranker]\nuse = false", "[reranker]\nuse = true", "it has a re-ranker"),
+        ({"model": ModelConfig(name="tntcomplex", rank=8)}, "its model is tntcomplex"),
+        ({"model": ModelConfig(name="lcge", commonsense_weight=0.0)}, "its commonsense_weight is 0"),
+        ({"evidence": EvidenceConfig(use=True)}, "it has evidence"),
+        ({"reranker": RerankerConfig(use=True)}, "it has a re-ranker"),
     ],
 )
-def test_only_runs_with_the_two_scores_can_be_audited(small_run: Path, tmp_path: Path, old: str, new: str, fault: str):
+def test_only_runs_with_the_two_scores_can_be_audited(small_run: Path, tmp_path: Path, changes, fault: str):
     copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
-    text = (copy / "config.toml").read_text(encoding="utf-8")
-    assert old in text
-    (copy / "config.toml").write_text(text.replace(old, new), encoding="utf-8")
+    config = RunFolder(copy).config().model_copy(update={"penalties": {}, **changes})
+    (copy / "config.toml").write_text(config_text(complete_config(config)), encoding="utf-8")
+    sealed(copy)
     with pytest.raises(RunError, match=f"copy: {fault}; an audit needs a run of LCGE that scores by"):
         audit(copy)
 
 
 def test_a_run_that_is_not_finished_is_not_audited(small_run: Path, tmp_path: Path):
-    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
-    (copy / "report.json").unlink()
+    copy = unfinished(Path(shutil.copytree(small_run, tmp_path / "copy")))
     with pytest.raises(RunError, match="copy: the run is not finished; resume it with foretime train --resume"):
         audit(copy)
 
 
 def test_scores_that_are_not_numbers_are_not_counted(small_run: Path, tmp_path: Path):
     run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
-    with safetensors.safe_open(run.best_file, framework="pt") as stream:
-        progress = stream.metadata()
-    broken = {
-        name: torch.full_like(value, torch.nan) for name, value in safetensors.torch.load_file(run.best_file).items()
-    }
-    safetensors.torch.save_file(broken, run.best_file, progress)
+    config, graph = run.config(), run.graph()
+    model = load_model(run, config, graph)
+    for parameter in model.parameters():
+        parameter.data.copy_(1e38 * parameter.data.sign())  # their products are infinite, and so are no numbers
+    save_checkpoint(run.best_file, model, None, read_progress(run.best_file))
+    sealed(run.path)
     with pytest.raises(ForetimeError, match=r"scores that are not numbers: lower training\.learning_rate"):
         audit(run)
 
@@ -132,6 +135,7 @@ def test_printed_figures_stand_beside_this_graph_and_no_other_of_its_name(
     run = RunFolder(shutil.copytree(small_run, tmp_path / "copy"))
     graph = replace(run.graph(), name="icews14")
     graph.save(run.path)
+    sealed(run.path)
     found = audit(run)
     assert (found.data, found.printed) == ("icews14", None)
     assert "printed in the paper" not in audit_table(found.to_dict())

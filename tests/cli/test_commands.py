@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from altered_runs import unfinished
 from foretime.config import read_config
 from foretime.runs.folder import RunFolder
 
@@ -224,6 +225,6 @@ def test_a_run_that_is_not_finished_says_so_with_its_answers(foretime, small_run
     run = Path(shutil.copytree(small_run, tmp_path / "run"))
     question = ("--subject", "state 1", "--predicate", "praises", "--time", "2020-03-01", "-n", 1)
     assert "not finished" not in foretime("predict", run, *question).err
-    (run / "report.json").unlink()
+    unfinished(run)
     for verb in ("predict", "explain"):
         assert "the run is not finished: these are its weights so far" in foretime(verb, run, *question).err

@@ -227,3 +227,31 @@ def test_a_download_that_fails_prints_the_error_alone(foretime, tmp_path: Path):
     outcome = foretime("data", "get", "icews14", "--folder", tmp_path, "--source", "ftp://nowhere")
     assert outcome.code == 2
     assert outcome.err.startswith("error: ftp://nowhere/icews14/")
+
+
+TROUBLE = {
+    "memory": (MemoryError(), "error: there is not enough memory"),
+    "tensors": (
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+        "error: there is not enough",
+    ),
+    "depth": (
+        RecursionError("maximum recursion depth exceeded"),
+        "error: something that was given is nested too deeply",
+    ),
+    "text": (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"), "error: a text that was given is not valid UTF-8"),
+}
+
+
+@pytest.mark.parametrize("what", TROUBLE)
+def test_what_python_raises_of_what_is_too_large_is_an_error_of_one_line(foretime, words, monkeypatch, what: str):
+    raised, message = TROUBLE[what]
+
+    def fail(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("foretime.data.graph.read_graph", fail)
+    outcome = foretime("data", "describe", words["events"])
+    assert outcome.code == 2
+    assert outcome.err.startswith(message)
+    assert len(outcome.err.splitlines()) == 1

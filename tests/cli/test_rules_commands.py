@@ -65,7 +65,7 @@ def test_faults_of_mine_are_told_before_anything_is_mined(foretime, world: Path,
         ("--out", tmp_path / "rules.csv"): "a file of rules ends in .txt, .rules, .jsonl, .parquet or .pq",
         ("--window", 0): "rules.window = 0: should be greater than or equal to 1",
         ("--splits", "train,exam"): "rules.splits.1 = 'exam': should be 'train', 'valid' or 'test'",
-        ("--confidence", 2): "rules.confidence = 2.0: should be less than or equal to 1",
+        ("--confidence", 2): "should be less than or equal to 1",
     }.items():
         outcome = foretime("mine", world, *words)
         assert (outcome.code, message in outcome.err) == (2, True), outcome.err

@@ -29,10 +29,10 @@ def test_five_columns_of_re_net_are_events(write: Write, tmp_path: Path) -> None
         ("<Ada>", "0", "<Cy>", "4"),
         ("<Cy>", "1", "<Ada>", "5"),
     ]
-    assert ("guessed", GUESS) in graph.describe().rows()
+    assert ("read as", GUESS) in graph.describe().rows()
     graph.save(tmp_path / "saved")
-    assert Graph.load(tmp_path / "saved").describe().guesses == [GUESS]
-    assert graph.split(by="time").describe().guesses == [GUESS]
+    assert GUESS in Graph.load(tmp_path / "saved").describe().guesses
+    assert GUESS in graph.split(by="time").describe().guesses
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_five_columns_of_re_net_are_events(write: Write, tmp_path: Path) -> None
 def test_columns_that_can_be_ends_are_ends(write: Write, rows: str) -> None:
     graph = load(write("a.tsv", rows))
     assert graph.has_intervals
-    assert graph.describe().guesses == []
+    assert not any("fifth column" in guess for guess in graph.describe().guesses)
 
 
 def test_columns_that_are_named_are_not_guessed(write: Write) -> None:

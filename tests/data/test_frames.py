@@ -100,7 +100,7 @@ def test_frames_by_split_keep_their_splits(tmp_path: Path) -> None:
         (pd.DataFrame(COLUMNS | {"tail": ["Bob", None, "Eve"]}), "the frame: row 2: the object is empty"),
         (
             pd.DataFrame(COLUMNS | {"date": ["2014-01-01", None, "x"]}),
-            "the frame: row 2: the time is not known; give it",
+            "the frame: row 3: the time 'x' is not a time",
         ),
         (pl.DataFrame(COLUMNS | {"date": ["2014-01-01", "", "x"]}), "the frame: row 3: the time 'x' is not a time"),
         (

@@ -168,6 +168,10 @@ def test_a_missing_or_damaged_saved_graph_is_a_run_error(write: Write, tmp_path:
     with pytest.raises(RunError, match="the saved graph is damaged"):
         Graph.load(saved)
     (saved / "facts.safetensors").write_bytes(columns[:-1] + b"\x01")
+    with pytest.raises(RunError, match="has the id 16777217, not one from 0 to 4; make it again"):
+        Graph.load(saved)
+    other_id = b"\x01" if columns[-4:-3] == b"\x00" else b"\x00"
+    (saved / "facts.safetensors").write_bytes(columns[:-4] + other_id + columns[-3:])
     with pytest.raises(RunError, match="do not agree; make it again"):
         Graph.load(saved)
     (saved / "facts.safetensors").unlink()

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretime.config import DataConfig
+from foretime.data.formats.streams import open_native
 from foretime.data.graph import Graph, read_graph
 
 Write = Callable[[str, str | bytes], Path]
@@ -77,6 +78,15 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize(("name", "content"), [("a.tsv", TSV), ("a.csv", CSV), ("a.txt", TSV)])
 def test_every_compression_gives_the_same_facts(write: Write, ending: str, name: str, content: str) -> None:
     assert read(write(f"{name}.{ending}", COMPRESS[ending](content.encode()))) == ROWS
+
+
+@pytest.mark.parametrize("ending", ["", *(f".{ending}" for ending in COMPRESS if ending != "xz")])
+def test_arrow_reads_a_stream_without_anything_of_python_in_it(write: Write, ending: str) -> None:
+    content = CSV.encode()
+    path = write(f"a.csv{ending}", COMPRESS[ending[1:]](content) if ending else content)
+    with open_native(path) as stream:
+        assert type(stream) in (pa.OSFile, pa.CompressedInputStream)
+        assert stream.read() == content
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,8 @@ def test_facts_that_fall_together_are_not_said_to_be_equal() -> None:
         "train: 2 facts repeated (times compared by the week)",
         f"valid: {seen}",
         f"test: {seen}",
+        "one predicate only: is another column the predicate? --columns says which is which",
+        "one time only, 2020-W02: is another column the time, or the granularity too coarse?",
     ]
     binned = read_graph(splits, DataConfig(granularity="bins:1")).describe().warnings()
     assert binned[0] == "train: 2 facts repeated (times compared by the bin)"

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretime.data.granularity import choose_unit
 from foretime.data.times import (
     NO_TICK,
     NOT_KNOWN,
     UNITS,
     Moment,
     check_granularity,
-    choose_unit,
     parse_time,
     parse_times,
     tick_text,
@@ -26,6 +26,11 @@ DAY = 86400
 
 def nowhere(number: int) -> str:
     return f"place {number}"
+
+
+def known(texts: list[str]) -> np.ndarray:
+    """Each text occurs once, those that are not known not at all."""
+    return np.array([int(text not in ("", "####-##-##")) for text in texts])
 
 
 @pytest.mark.parametrize(
@@ -47,14 +52,33 @@ def nowhere(number: int) -> str:
         ("-44", "step", -44),
         ("0", "step", 0),
         ("2014", "step", 2014),
+        ("1970-##", "year", 0),
+        ("02 January 1970", "day", DAY),
+        ("2 Jan 1970", "day", DAY),
+        ("2-Jan-70", "day", DAY),
+        ("1-Jan-69", "day", -365 * DAY),
+        ("1-Jan-68", "day", 35794 * DAY),
+        ("January 2, 1970", "day", DAY),
+        ("1970-Jan-02", "day", DAY),
+        ("Jan 1970", "month", 0),
+        ("1970/01/02", "day", DAY),
+        ("197#-##-##", "decade", 0),
+        ("197#", "decade", 0),
+        ("197X-XX-XX", "decade", 0),
+        ("1970-XX", "year", 0),
+        ("19##-##-##", "century", -25567 * DAY),
+        ("2###", "millennium", 10957 * DAY),
+        ("-4#", "decade", -737425 * DAY),
+        ("0013-05-14", "day", -714646 * DAY),
     ],
 )
 def test_a_text_names_a_time(text: str, precision: str, value: int) -> None:
     assert parse_time(text) == Moment(precision, value)
 
 
-def test_hashes_alone_are_an_unknown_time() -> None:
-    assert parse_time("####-##-##") == NOT_KNOWN
+@pytest.mark.parametrize("text", ["####-##-##", "####", "####-##", "XXXX-XX-XX"])
+def test_hashes_alone_are_an_unknown_time(text: str) -> None:
+    assert parse_time(text) == NOT_KNOWN
 
 
 @pytest.mark.parametrize(
@@ -75,6 +99,15 @@ def test_hashes_alone_are_an_unknown_time() -> None:
         "2014-05-13Z",
         "####-05-13",
         "2014-05-13T",
+        "13-05-14",
+        "13-05",
+        "04/10/2024",
+        "4.10.2024",
+        "31 Foo 2024",
+        "31 February 2024",
+        "2014/13/01",
+        "1986-00-00",
+        "19#5",
     ],
 )
 def test_a_text_that_names_no_time_gives_nothing(text: str) -> None:
@@ -99,19 +132,21 @@ def test_a_tick_of_a_date_is_what_the_calendar_says(date: dt.date, unit: str) ->
         "minute": days * 24 * 60,
         "second": days * DAY,
     }
-    assert ticks_of(parse_times([date.isoformat()]), unit).tolist() == [expected[unit]]
+    assert ticks_of(parse_times([f"{date}T00:00:00"]), unit).tolist() == [expected[unit]]
+    finer = unit in ("hour", "minute", "second")
+    assert ticks_of(parse_times([f"{date}"]), unit).tolist() == [NO_TICK if finer else expected[unit]]
 
 
 @given(st.dates(), st.sampled_from(UNITS))
 def test_the_text_of_a_tick_is_a_time_with_that_tick(date: dt.date, unit: str) -> None:
-    tick = int(ticks_of(parse_times([date.isoformat()]), unit)[0])
+    tick = int(ticks_of(parse_times([f"{date}T00:00:00"]), unit)[0])
     assert ticks_of(parse_times([tick_text(tick, unit)]), unit).tolist() == [tick]
 
 
 @given(st.integers(-99_999, 99_999), st.sampled_from(UNITS))
 def test_years_before_christ_and_far_away_are_on_the_same_line(year: int, unit: str) -> None:
-    text = f"{year}-03-15"
-    tick = int(ticks_of(parse_times([text]), unit)[0])
+    text = f"{year:+06d}-03-15"
+    tick = int(ticks_of(parse_times([f"{text}T00:00:00"]), unit)[0])
     again = int(ticks_of(parse_times([tick_text(tick, unit)]), unit)[0])
     assert again == tick
     if unit == "year":
@@ -135,7 +170,11 @@ def test_the_text_of_a_week_is_its_iso_week() -> None:
         (["986-##-##", "-44-##-##"], "auto", "year"),
         (["986-##-##", "2014"], "auto", "year"),
         (["2014-05-13", "986-##-##"], "auto", "year"),
+        (["2014-05-13", "2014-05-14", "2014-05-15", "986-##-##"], "auto", "day"),
+        (["2014-05-13", "195#"], "auto", "day"),
+        (["986-##-##", "195#", "19##-##-##"], "auto", "year"),
         (["2014-05-13", "986-##-##"], "year", "year"),
+        (["2014-05-13", "986-##-##"], "day", "day"),
         (["2014-05-##", "2014-06"], "auto", "month"),
         (["2014-05-##", "2014-##-##"], "auto", "year"),
         (["2014-05-##"], "year", "year"),
@@ -149,7 +188,7 @@ def test_the_text_of_a_week_is_its_iso_week() -> None:
     ],
 )
 def test_a_unit_is_chosen(texts: list[str], granularity: str, unit: str) -> None:
-    assert choose_unit(parse_times(texts), granularity, nowhere) == unit
+    assert choose_unit(parse_times(texts), known(texts), granularity, nowhere).unit == unit
 
 
 @pytest.mark.parametrize(
@@ -159,13 +198,19 @@ def test_a_unit_is_chosen(texts: list[str], granularity: str, unit: str) -> None
         (["7", "2014-05"], "month", "place 1 is a date\n  place 0 is an integer"),
         (["7"], "day", "plain integers and have no day; use --granularity step, or year"),
         (["2014-05-13"], "step", "the times are dates and have no integer step"),
-        (["2014-05-13", "986-##-##"], "day", "place 1 is precise to the year only; use --granularity year"),
+        (["986-##-##"], "day", "place 0 is precise to the year only; use --granularity year"),
+        (
+            ["2014-05-13"] * 8 + ["986-##-##"] * 2,
+            "auto",
+            "2 of 10 times are less precise than the day, as place 8; say --granularity year",
+        ),
+        (["195#"], "auto", "place 0 is precise to the decade only; use --granularity year"),
         (["2014-05-13"], "hour", "place 0 is precise to the day only; use --granularity day"),
     ],
 )
 def test_times_that_do_not_fit_the_granularity_are_refused(texts: list[str], granularity: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        choose_unit(parse_times(texts), granularity, nowhere)
+        choose_unit(parse_times(texts), known(texts), granularity, nowhere)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +228,11 @@ def test_an_unknown_time_has_no_tick() -> None:
 
 def test_integers_and_dates_are_years_together() -> None:
     assert ticks_of(parse_times(["986", "986-##-##", "986-05-13", "-44"]), "year").tolist() == [986, 986, 986, -44]
+
+
+def test_an_integer_among_dates_is_a_year_and_no_number_of_days() -> None:
+    assert ticks_of(parse_times(["986", "986-05-13"]), "day").tolist()[0] == NO_TICK
+    assert ticks_of(parse_times(["986"]), "month").tolist() == [NO_TICK]
 
 
 def test_parsing_many_times_keeps_their_order() -> None:

@@ -130,3 +130,13 @@ def test_wikidata12k_has_open_and_reversed_intervals_and_names(real_data: Path) 
     assert all(name.startswith("P") for name in graph.predicates.names)
     assert graph.timeline.label(0) == "19"
     assert int((graph.facts().end == UNKNOWN).sum()) == 4_735
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("name", "unit"), [("wikidata12k", "year"), ("yago", "step"), ("icews14", "day")])
+def test_the_real_graphs_are_read_with_no_option_and_without_a_doubt(real_data: Path, name: str, unit: str) -> None:
+    graph = real_graph(real_data / name)
+    assert graph.timeline.unit == unit
+    assert graph.doubts == ()
+    assert not graph.bad_rows
+    assert graph.notes[-1].endswith(f"one step is one {'integer' if unit == 'step' else unit}"), "a folder is not split"

@@ -157,12 +157,12 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path)
         generate_world(2_000, seed).write(tmp_path / folder)
     names = sorted(file.name for file in (tmp_path / "a").iterdir())
     assert names == [
+        "entities.tsv",
         "planted_events.jsonl",
         "rules.json",
         "rules.txt",
         "test.tsv",
         "train.tsv",
-        "types.tsv",
         "valid.tsv",
     ]
     for name in names:
@@ -177,7 +177,9 @@ def test_the_files_hold_every_event_once_in_an_80_10_10_split(world, tmp_path):
     assert len({line for lines in rows.values() for line in lines}) == 20_000
     fields = [line.split("\t") for lines in rows.values() for line in lines]
     assert all(len(row) == 4 and date(2024, 1, 1) <= date.fromisoformat(row[3]) < date(2024, 12, 31) for row in fields)
-    types = dict(line.split("\t") for line in (tmp_path / "types.tsv").read_text("utf-8").splitlines())
+    head, *lines = (tmp_path / "entities.tsv").read_text("utf-8").splitlines()
+    types = dict(line.split("\t") for line in lines)
+    assert head == "name\ttype"
     assert {name for row in fields for name in (row[0], row[2])} <= set(types)
 
 

@@ -153,6 +153,18 @@ def test_known_answers_are_marked_and_can_be_left_out(explorer: Explorer, run: s
     assert page.locator(".badge.in-train").count() == 0
 
 
+def test_answers_are_restricted_to_a_type(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
+    page = explorer.open(f"/runs/{run}/complete", **question(fact))
+    page.get_by_label("Only").select_option("state")
+    page.wait_for_url("**type=state**")
+    explorer.settle()
+    assert "only answers with type state" in page.locator(".note").first.inner_text()
+    assert page.locator(".answer").count() == len(explorer.twin()["answers"]) > 0
+    page.locator(".answer").first.click()
+    page.wait_for_selector(".reason")
+    assert "type=state" in page.url
+
+
 def test_answer_is_explained_by_rules_timeline_and_graph(explorer: Explorer, run: str, fact: dict[str, str]) -> None:
     page = explorer.open(f"/runs/{run}/complete", **question(fact))
     name = names(page)[0]
@@ -236,6 +248,7 @@ def test_entity_is_browsed(explorer: Explorer, run: str, fact: dict[str, str]) -
     explorer.settle()
     assert page.locator("h1").inner_text() == fact["subject"]
     assert page.locator(".histogram .bin").count() > 1
+    assert page.locator(".attributes dt").all_inner_texts() == ["type"]
     explorer.picture("entity")
     page.get_by_role("link", name="Neighbours", exact=True).click()
     page.wait_for_selector(".neighbours li")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from altered_runs import sealed, unfinished
 from foretime.config import override
 from foretime.data.graph import read_graph
 from foretime.errors import ConfigError, DataError
@@ -120,6 +121,7 @@ def test_runs_under_different_filters_need_one_to_be_chosen(small_run: Path, tmp
     other = Path(shutil.copytree(small_run, tmp_path / "other"))
     text = (other / "config.toml").read_text(encoding="utf-8")
     (other / "config.toml").write_text(text.replace('filter = "exact"', 'filter = "points"'), encoding="utf-8")
+    sealed(other)
     with pytest.raises(ConfigError, match=r"has exact, .* has points; choose one with --filter"):
         compare(small_run, other)
     found = compare(small_run, other, filter="valid-at", resamples=10, flips=10)
@@ -161,8 +163,7 @@ def test_whoever_has_seen_valid_is_noted_on_valid_alone(small_run: Path, setting
 
 
 def test_a_run_that_is_not_finished_is_noted(small_run: Path, tmp_path: Path):
-    copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
-    (copy / "report.json").unlink()
+    copy = unfinished(Path(shutil.copytree(small_run, tmp_path / "copy")))
     assert rank_run(Run(copy), "valid").notes == (f"{copy}: the run is not finished: its weights so far",)
     run = RunFolder(copy)
     config = override(run.config(), {"reranker.use": True})

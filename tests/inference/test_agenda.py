@@ -7,6 +7,7 @@ from shutil import copytree
 import numpy as np
 import pytest
 
+from altered_runs import sealed
 from foretime.config import Config, DataConfig, override
 from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph, read_graph
@@ -122,7 +123,7 @@ def copy_of(run: Run, graph: Graph, folder: Path) -> Run:
     copytree(run.path, folder)
     (folder / FILE).unlink(missing_ok=True)
     graph.save(folder)
-    return Run(folder)
+    return Run(sealed(folder))
 
 
 def test_the_model_is_kept_as_named_weights_and_fitted_anew_if_the_file_is_damaged(run: Run):
@@ -165,7 +166,7 @@ def test_what_cannot_be_forecast_says_why(run: Run, evidence_run: Path):
 
 
 def test_a_model_of_another_format_is_refused():
-    with pytest.raises(ValueError, match="format 0 is not 1"):
+    with pytest.raises(ValueError, match="format 0 is not 3"):
         AgendaModel.from_dict({"format": 0})
 
 
@@ -174,3 +175,26 @@ def test_history_has_its_columns(world: Graph):
     known = history.happened(100)
     assert history.features(known, 100).shape == (len(known.subject), len(COLUMNS))
     assert history.step_features(known, 100, 103).shape == (len(known.subject), len(STEP_COLUMNS))
+
+
+def test_the_agenda_is_fitted_by_a_reranker_that_has_not_learned_from_valid(
+    world: Graph, small_config: Config, tmp_path: Path
+):
+    trees = {"reranker.use": True, "reranker.fit": "refit", "reranker.cut": "time", "reranker.folds": 4}
+    trees |= {"reranker.with_valid": True, "reranker.trees": 5, "reranker.top": 8, "reranker.slots": False}
+    later = Run(train(world, override(small_config, SETTINGS | trees), tmp_path / "later").path)
+    copytree(later.path, tmp_path / "earlier")
+    (tmp_path / "earlier" / "reranker_without_valid.safetensors").replace(tmp_path / "earlier" / "reranker.safetensors")
+    earlier = Run(sealed(tmp_path / "earlier"))
+    weights = [run._forecasts.model for run in (later, earlier)]
+    assert weights[0].to_dict() == weights[1].to_dict(), "what has seen valid is not asked about valid"
+    answers = [
+        run.predict(**dict(zip(("subject", "predicate", "time"), _asked(world), strict=True)))
+        for run in (later, earlier)
+    ]
+    assert [one.score for one in answers[0]] != [one.score for one in answers[1]], "what answers has learned from valid"
+
+
+def _asked(world: Graph) -> tuple[str, str, str]:
+    subject, predicate, _, time = next(iter(world.rows("test")))
+    return subject, predicate, time

@@ -84,6 +84,22 @@ def test_new_names_of_updates_are_asked_about_and_were_not_known(run: ft.Run, tm
     assert "nothing happened in 2 of 4 windows, the first from 2020-12-06" in found.notes
 
 
+def test_a_backtest_that_ranks_test_leaves_a_trace_in_the_report(run: ft.Run, days, tmp_path: Path):
+    other = ft.Run(Path(shutil.copytree(run.path, tmp_path / "run", ignore=shutil.ignore_patterns("backtests.jsonl"))))
+    label, valid = run.graph.timeline.label, run.graph.valid.start
+    before = other.report
+    assert not any(
+        "facts of test" in note for note in other.backtest(label(int(valid.min())), label(int(valid.max()))).notes
+    )
+    assert other.report == before, "valid may be looked at"
+    found = other.backtest(*days)
+    assert any(note.startswith(f"{len(run.graph.test)} facts of test are ranked here") for note in found.notes)
+    assert [one["test_facts"] for one in other.report["backtests"]] == [len(run.graph.test)]
+    assert f"a backtest has ranked facts of it since, the last from {days[0]} to {days[1]}" in other.summary
+    other.backtest(*days)
+    assert "2 backtests have ranked facts of it since" in ft.open_run(other.path).report["test_note"]
+
+
 def test_what_cannot_be_rolled_is_an_error_or_a_note(run: ft.Run, small_run: Path, days):
     with pytest.raises(ConfigError, match="single-step is a protocol of forecasts"):
         ft.open_run(small_run).backtest("2020-05-01", "2020-06-01")

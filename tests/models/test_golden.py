@@ -8,12 +8,15 @@ parts first.
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from foretime.config import ModelConfig
 from foretime.models import LCGE, MODELS, ComplEx, Model, Queries, Sizes, TComplEx, TNTComplEx, build_model
+from foretime.models.past_events import PastEvents
 from foretime.models.penalties import cubed_moduli
+from foretime.models.recent import STEP
 
 SIZES = Sizes(entities=3, predicates=2, times=2)
 QUERY = Queries(torch.tensor([0]), torch.tensor([1]), torch.tensor([1]))
@@ -272,6 +275,18 @@ def test_the_gradient_of_n3_is_that_of_its_formula():
     zero = torch.zeros(1, 2, requires_grad=True)
     cubed_moduli(zero, parts=2).backward()
     assert zero.grad.tolist() == [[0.0, 0.0]]
+
+
+def test_recent_points_at_whom_the_events_of_the_subject_were_with():
+    model = build("recent", dropout=0.0, weight=1.0)
+    for weights in model.parameters():
+        torch.nn.init.zeros_(weights)
+    for table, rows in (("entities", (1, 2, 3)), ("messages", (0.5, 9)), ("gates", (9, 2)), ("popularity", (0, 0, 10))):
+        set_weights(getattr(model.attention, table), [(row / STEP,) for row in rows])
+    event = (np.array(column) for column in ([0, 1, 1, 1], [0], [1], [0], [0]))
+    # one event, with entity 1 under predicate 0: c = 2 + 0.5 in every head; x = 2.5 · 2; 5 · (1, 2, 3) + (0, 0, 10)
+    scores = model.reading(PastEvents.of(*event)).score_objects(QUERY)
+    assert scores[0].tolist() == pytest.approx([5.0, 10.0, 25.0])
 
 
 def test_every_registered_model_has_a_golden_test():

@@ -14,9 +14,9 @@ from foretime.inference.explanation.explanation import Explanation
 from foretime.inference.explanation.layout import lay_out
 from foretime.inference.predictor import Predictor
 from foretime.inference.run import Run
+from foretime.reranker.boosted_trees import BoostedTrees
 from foretime.reranker.features.words import TOPICS, TOTAL, group_of
 from foretime.reranker.quantising import SHARED_NEIGHBOURS
-from foretime.reranker.trees import Reranker
 from foretime.runs.life import train
 
 
@@ -178,10 +178,10 @@ def test_what_has_a_model_of_its_own_is_explained_by_that_model(explainer: Expla
 
 
 def test_an_explanation_of_another_score_is_refused(explainer: Explainer, monkeypatch: pytest.MonkeyPatch):
-    right = Reranker.score
+    right = BoostedTrees.score
     question = Question(**{**facts_of(explainer)[0], "object": None})
     answer = explainer.predictor.predict_many([question], top=1)[0][0]
-    monkeypatch.setattr(Reranker, "score", lambda self, features: right(self, features) + 1)
+    monkeypatch.setattr(BoostedTrees, "score", lambda self, features: right(self, features) + 1)
     with pytest.raises(RuntimeError, match="add up to") as caught:
         explainer.explain_answer(question, answer)
     assert not isinstance(caught.value, ForetimeError)

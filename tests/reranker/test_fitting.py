@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from reranked_runs import FITS, Reranked, rows_of, train_watched
 
-from foretime.config import Config, override
+from foretime.config import Config, RerankerConfig, override
 from foretime.data.facts import empty_facts
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError, Interrupted
-from foretime.reranker.folds import facts_of_base_model, folds_of
+from foretime.reranker.folds import facts_of_base_model, folds_of, halves_of_valid, valid_to_fit_on
+from foretime.runs.evaluation import calibrate
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, resume
+from foretime.runs.loading import load_model, scorer_of
+from foretime.runs.protocols import ask
 from interruptions import StopAfter
 
 
@@ -84,13 +87,61 @@ def test_some_folds_and_valid_may_be_fitted_on_together(small_graph: Graph, rera
     everything, valid = set(rows_of(small_graph.train)), set(rows_of(small_graph.valid))
     left_out = [set(map(tuple, rows[fold == number].tolist())) for number in range(2)]
     assert found.trained == [everything, *(everything - one for one in left_out)]
+    first_half = set(rows_of(halves_of_valid(small_graph, override(reranked_config, changes))[0]))
     assert found.asked == [
         *((one, everything - one) for one in left_out),
+        (first_half, everything),
         (valid, everything),
     ]
     report = found.run.report()
     assert report["reranker"] == "out-of-fold of 2 of 3 folds and valid"
-    assert "the re-ranker was fitted on valid" in report["choice"]
+    assert "the re-ranker that answers was fitted on all of valid" in report["choice"]
+
+
+def test_valid_is_judged_by_a_re_ranker_that_has_not_seen_it(
+    reranked: dict[str, Reranked], small_graph: Graph, reranked_config: Config, tmp_path: Path
+):
+    changes = {"reranker.fit": "refit", "reranker.with_valid": True}
+    found = train_watched(small_graph, override(reranked_config, changes), tmp_path).run
+    without = reranked["refit"].run
+    assert found.reranker_without_valid.read_bytes() == without.reranker_file.read_bytes()
+    assert found.reranker_file.read_bytes() != without.reranker_file.read_bytes()
+    assert found.report()["valid"] == without.report()["valid"]
+    assert found.report()["test"] != without.report()["test"]
+
+
+def test_probabilities_are_calibrated_on_the_half_of_valid_that_their_re_ranker_has_not_seen(
+    small_graph: Graph, reranked_config: Config, tmp_path: Path
+):
+    config = override(reranked_config, {"reranker.fit": "refit", "reranker.with_valid": True})
+    run = train_watched(small_graph, config, tmp_path).run
+    fitted = {run.reranker_file, run.reranker_without_valid, run.reranker_to_calibrate}
+    assert len({file.read_bytes() for file in fitted}) == 3
+    scorer = scorer_of(run, config, small_graph, load_model(run, config, small_graph), run.reranker_to_calibrate)
+    asked = ask(scorer, small_graph, config.evidence, "valid")
+    expected = calibrate(asked, small_graph, halves_of_valid(small_graph, config)[1])
+    assert run.report()["calibration"]["object"] == expected["object"].to_dict()
+
+
+@pytest.mark.parametrize("cut", ["random", "time"])
+def test_the_halves_of_valid_are_all_of_it_and_by_time_the_second_is_the_newer(small_graph: Graph, cut: str):
+    config = Config.model_validate(
+        {"reranker": {"use": True, "fit": "refit", "cut": cut, "with_valid": True, "folds": 2}}
+    )
+    first, second = (rows_of(half) for half in halves_of_valid(small_graph, config))
+    assert sorted(first + second) == sorted(rows_of(small_graph.valid))
+    assert len(first) == len(small_graph.valid) // 2
+    assert (max(row[3] for row in first) <= min(row[3] for row in second)) == (cut == "time")
+
+
+def test_no_more_of_valid_is_fitted_on_than_a_fold_has_and_the_newest_of_it(small_graph: Graph):
+    by_time = RerankerConfig(use=True, fit="refit", cut="time", with_valid=True, folds=100)
+    chosen, most = valid_to_fit_on(small_graph, by_time), len(small_graph.train) // 100
+    left = set(rows_of(small_graph.valid)) - set(rows_of(chosen))
+    assert len(chosen) == most < len(small_graph.valid)
+    assert min(row[3] for row in rows_of(chosen)) >= max(row[3] for row in left)
+    everything = valid_to_fit_on(small_graph, RerankerConfig(use=True, cut="time", with_valid=True, folds=2))
+    assert len(everything) == len(small_graph.valid)
 
 
 @pytest.mark.parametrize("fit", ["fold", "out-of-fold"])

@@ -21,7 +21,7 @@ from foretime.reranker.other_evidence import EvidenceFilter
 from foretime.runs.life import train
 
 
-@pytest.fixture(scope="module", params=["points", "intervals", "past", "fading", "evidence", "embeddings"])
+@pytest.fixture(scope="module", params=["points", "intervals", "past", "fading", "recent", "evidence", "embeddings"])
 def trained(
     request, small_graph: Graph, reranked: dict[str, Reranked], reranked_config: Config, small_run, tmp_path_factory
 ) -> Path:
@@ -30,9 +30,10 @@ def trained(
         return reranked["fold"].run.path
     if request.param == "intervals":
         return train(interval_graph(folder / "lands.tsv"), reranked_config, folder / "run").path
-    if request.param in ("past", "fading"):
+    if request.param in ("past", "fading", "recent"):
         past = {"evidence.past_only": True, "model.name": "rules"}
-        past |= {"evidence.families": [*RATED], "reranker.cut": "time"} if request.param == "fading" else {}
+        past |= {"evidence.families": [*RATED], "reranker.cut": "time"} if request.param != "past" else {}
+        past |= {"model.name": "recent"} if request.param == "recent" else {}
         return train(small_graph, override(reranked_config, past), folder / "run").path
     if request.param == "evidence":
         alone = {"reranker.use": False, "model.name": "tntcomplex"}
@@ -193,6 +194,23 @@ def test_as_of_a_day_only_what_was_before_it_is_evidence(run: Run):
     trained = Predictor.open(run.path)
     scorer = EvidenceFilter(carry_scorer(trained.scorer, left, share_entities=True), left, facts).scorer()
     wanted = trained.on(scorer, left)
-    wanted.missing = run.predictor.missing
+    wanted.missing, wanted.absent = run.predictor.missing, view.predictor.absent
     assert_same(view.predictor, wanted, 9, explained=1)
     assert view.note.startswith("as of ")
+
+
+def test_a_name_that_came_later_is_no_answer_as_of_a_day(run: Run):
+    if run.config.evidence.use is False:
+        return
+    label, steps = run.graph.timeline.label, len(run.graph.timeline)
+    subject, predicate, _, *times = next(iter(run.graph.rows("train")))
+    run.update([(subject, predicate, "Atlantis", *[label(steps - 2)] * len(times))])
+    asked = {"subject": subject, "predicate": predicate, "time": label(steps - 1)}
+    early, late = (run.as_of(label(step)) for step in (steps // 2, steps - 1))
+    named = [{answer.name for answer in view.predict(**asked, top=1000)} for view in (early, late)]
+    assert [("Atlantis" in names) for names in named] == [False, True]
+    left = early.graph
+    seen = {name for split in left.splits for one, _, other, *_ in left.rows(split) for name in (one, other)}
+    assert named[0] == seen, "every name that had an event before the day is an answer, and no other"
+    with pytest.raises(QuestionError, match="not among the answers"):
+        early.explain(**asked, object="Atlantis")

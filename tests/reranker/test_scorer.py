@@ -68,7 +68,7 @@ def test_a_candidate_has_the_features_that_rank_it(model: RerankedModel, small_g
             assert (found is not None) == (candidate in known or candidate in best)
             if found is not None:
                 assert found.place == (best.index(candidate) + 1 if candidate in best else None)
-                assert model.reranker.score(found.values)[0] == pytest.approx(float(both[candidate]), abs=1e-5)
+                assert model.reranker.trees.score(found.values)[0] == pytest.approx(float(both[candidate]), abs=1e-5)
 
 
 @torch.inference_mode()

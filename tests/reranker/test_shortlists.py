@@ -29,7 +29,15 @@ from foretime.reranker.features.extractor import (
     term_features,
 )
 from foretime.reranker.features.names import name_words
-from foretime.reranker.features.words import FAR, PROFILE_FEATURES, RATE_FEATURES, WORDS, in_words, value_in_words
+from foretime.reranker.features.words import (
+    BACKGROUND_FEATURES,
+    FAR,
+    PROFILE_FEATURES,
+    RATE_FEATURES,
+    WORDS,
+    in_words,
+    value_in_words,
+)
 from foretime.reranker.trees import examples_of, unknown_only
 from foretime.training.trainer import sizes_of
 
@@ -113,8 +121,9 @@ def test_terms_are_compared_with_the_best_of_the_shortlist():
 
 
 def test_every_feature_has_words():
-    fixed = {"log_probability", "score", "position", *(f"evidence_{name}" for name in FAMILY_NAMES)}
-    every = [*PROFILE_FEATURES, *RATE_FEATURES, *spans.INTERVAL_FEATURES]
+    families = (*FAMILY_NAMES, "background")
+    fixed = {"log_probability", "score", "position", *(f"evidence_{name}" for name in families)}
+    every = [*PROFILE_FEATURES, *BACKGROUND_FEATURES, *RATE_FEATURES, *spans.INTERVAL_FEATURES]
     assert set(WORDS) == {*every, *fixed}
     assert len(set(WORDS.values())) == len(WORDS)
     assert in_words("pair_nearest at the end") == "steps to the nearest event between the two, at the end"

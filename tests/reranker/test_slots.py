@@ -25,6 +25,7 @@ from foretime.reranker.scorer import Scorer
 from foretime.reranker.slots.extractors import EXTRACTORS, SlotExtractor
 from foretime.reranker.slots.softmax import PredicateSoftmax
 from foretime.reranker.slots.traces import table_size
+from foretime.reranker.slots.trees import load_trees
 from foretime.reranker.slots.words import PREDICATE, TIME, in_words, topic_of
 from foretime.runs.loading import load_model, load_scorer
 
@@ -150,12 +151,17 @@ def test_a_run_without_slot_models_answers_by_the_base_model(small_graph: Graph,
 def test_damaged_trees_of_a_slot_say_what_to_do(
     small_graph: Graph, reranked: dict[str, Reranked], tmp_path: Path
 ) -> None:
-    from foretime.reranker.slots.trees import SlotTrees
-
-    path = tmp_path / "slots-time.txt"
+    path, names = tmp_path / "slots-time.safetensors", EXTRACTORS["time"].names
     path.write_text("foretime slot time 0\ntree", encoding="utf-8")
-    with pytest.raises(RunError, match=r"another version.*train --resume"):
-        SlotTrees.load(path, "time", EXTRACTORS["time"].names)
+    with pytest.raises(
+        RunError, match=r"slots-time\.safetensors: damaged.* delete slots\*\.safetensors .*train --resume"
+    ):
+        load_trees(path, "time", names)
+    of_predicate = reranked["fold"].run.slot_file("predicate")
+    with pytest.raises(RunError, match=r"is 'foretime slot predicate 1': fitted by another version.*train --resume"):
+        load_trees(of_predicate, "time", names)
+    with pytest.raises(RunError, match=r"has other features: fitted by another version.*train --resume"):
+        load_trees(of_predicate, "predicate", names)
 
 
 def test_counting_ranks_what_happened_more_often_first(small_graph: Graph) -> None:

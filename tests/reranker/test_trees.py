@@ -1,13 +1,15 @@
-"""The re-ranker as trees: fitted the same way twice, saved and loaded, and refused when damaged."""
+"""The re-ranker as trees: fitted the same way twice, saved and loaded, and refused when it is of another version."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from foretime.config import RerankerConfig
 from foretime.errors import DataError, RunError
-from foretime.reranker.trees import Examples, Reranker, fit, join
+from foretime.reranker.tree_files import write_trees
+from foretime.reranker.trees import WHAT, Examples, Reranker, boost, fit, join
 
 CONFIG = RerankerConfig(use=True, top=7, trees=10, leaves=4, leaf_candidates=3)
 
@@ -22,19 +24,30 @@ def some_examples(questions: int = 40, seed: int = 0) -> Examples:
 
 
 def test_fitting_twice_gives_the_same_trees():
-    texts = {fit([some_examples()], CONFIG, seed, 1).booster.model_to_string() for seed in (4, 4, 5)}
-    assert len(texts) == 2
+    values = {fit([some_examples()], CONFIG, seed, 1).trees.arrays.value.tobytes() for seed in (4, 4, 5)}
+    assert len(values) == 2
+
+
+def test_threads_that_are_allowed_stay_so_after_a_fit():
+    before = torch.get_num_threads()
+    try:
+        for allowed in (1, 2):
+            torch.set_num_threads(allowed)
+            fit([some_examples()], CONFIG, 0, 3 - allowed)
+            assert torch.get_num_threads() == allowed
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_the_feature_that_reveals_the_answer_is_found():
     examples = some_examples()
-    scores = fit([examples], CONFIG, 0, 1).score(examples.features).reshape(40, 5)
+    scores = fit([examples], CONFIG, 0, 1).trees.score(examples.features).reshape(40, 5)
     assert (scores.argmax(1) == examples.right.reshape(40, 5).argmax(1)).mean() > 0.9
 
 
 def test_contributions_add_up_to_the_score():
     examples = some_examples()
-    reranker = fit([examples], CONFIG, 0, 1)
+    reranker = fit([examples], CONFIG, 0, 1).trees
     found = reranker.contributions(examples.features)
     assert found.shape == (200, 5)
     np.testing.assert_allclose(found.sum(1), reranker.score(examples.features), atol=1e-9)
@@ -42,61 +55,45 @@ def test_contributions_add_up_to_the_score():
 
 def test_a_saved_reranker_scores_the_same(tmp_path: Path):
     reranker, features = fit([some_examples()], CONFIG, 0, 1), some_examples(seed=1).features
-    reranker.save(tmp_path / "reranker.txt")
-    loaded = Reranker.load(tmp_path / "reranker.txt")
+    reranker.save(tmp_path / "reranker.safetensors")
+    loaded = Reranker.load(tmp_path / "reranker.safetensors")
     assert loaded.top == 7
-    np.testing.assert_array_equal(loaded.score(features), reranker.score(features))
-    loaded.save(tmp_path / "again.txt")
-    assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "reranker.txt").read_bytes()
+    np.testing.assert_array_equal(loaded.trees.score(features), reranker.trees.score(features))
+    loaded.save(tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "reranker.safetensors").read_bytes()
 
 
-GARBAGE = {
-    "no trees": b"foretime reranker 3, top 5\n",
-    "no text": b"\xff\xfe\x00\x81",
-    "words": b"foretime reranker 3, top 5\nonce upon a time\n",
-    "words with the right end": b"foretime reranker 3, top 5\nonce upon a time\n\npandas_categorical:null\n",
-}
+def test_candidates_of_other_features_are_refused_with_a_remedy():
+    with pytest.raises(RunError, match=r"have 4 features, and candidates 5: .* `foretime train --resume` fits them"):
+        fit([some_examples()], CONFIG, 0, 1).trees.score(np.zeros((3, 5), dtype=np.float32))
 
 
-@pytest.mark.parametrize("case", GARBAGE)
-def test_garbage_is_refused(tmp_path: Path, case: str):
-    path = tmp_path / "reranker.txt"
-    path.write_bytes(GARBAGE[case])
-    with pytest.raises(RunError, match=r"reranker\.txt: damaged, it is no re-ranker"):
+@pytest.mark.parametrize("what", ["foretime reranker 4", "foretime slot time 1", ""])
+def test_the_reranker_of_another_version_is_refused_with_a_remedy(tmp_path: Path, what: str):
+    path = tmp_path / "reranker.safetensors"
+    write_trees(path, what, fit([some_examples()], CONFIG, 0, 1).trees, top=7)
+    with pytest.raises(RunError, match=rf"is '{what}': fitted by another version.* delete reranker\*\.safetensors in "):
         Reranker.load(path)
 
 
-@pytest.mark.parametrize(
-    "head",
-    [b"", b"top=100\ntree\n", b"foretime combiner 2, top 5\n", b"foretime reranker 4, top 5\n", b"tree\nversion=v4\n"],
-)
-def test_the_reranker_of_another_version_is_refused_with_a_remedy(tmp_path: Path, head: bytes):
-    path = tmp_path / "reranker.txt"
-    path.write_bytes(head + b"\n\npandas_categorical:null\n")
-    with pytest.raises(RunError, match=r"fitted by another version.* delete it, and `foretime train --resume`"):
+@pytest.mark.parametrize("top", [0, -1, "7", 7.0, None, True, [7]])
+def test_a_reranker_must_know_how_many_candidates_it_orders(tmp_path: Path, top: object):
+    path = tmp_path / "reranker.safetensors"
+    write_trees(path, WHAT, fit([some_examples()], CONFIG, 0, 1).trees, top=top)
+    with pytest.raises(RunError, match=r"reranker\.safetensors: damaged.* is no number of candidates; delete"):
         Reranker.load(path)
 
 
 def test_a_reranker_of_other_features_is_refused_with_a_remedy(tmp_path: Path):
-    path, names = tmp_path / "reranker.txt", some_examples().names
+    path, names = tmp_path / "reranker.safetensors", some_examples().names
     fit([some_examples()], CONFIG, 0, 1).save(path)
     assert Reranker.load(path, names[1:]).top == 7
     with pytest.raises(
-        RunError, match=r"lacks the feature one_more: fitted by another version.* delete it, and `foreti"
+        RunError, match=r"lacks the feature one_more: fitted by another version.* delete reranker\*\.saf.* and `foreti"
     ):
         Reranker.load(path, [*names[1:], "one more"])
     with pytest.raises(RunError, match="has features that candidates no longer have: fitted by another version"):
         Reranker.load(path, names[:-1])
-
-
-@pytest.mark.parametrize("share", [0.02, 0.2, 0.5, 0.9, 0.995])
-def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float):
-    path = tmp_path / "reranker.txt"
-    fit([some_examples()], CONFIG, 0, 1).save(path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(RunError, match=r"reranker\.txt: damaged, it is no re-ranker: its end is missing"):
-        Reranker.load(path)
 
 
 def test_examples_are_joined_one_after_the_other():
@@ -105,7 +102,7 @@ def test_examples_are_joined_one_after_the_other():
     assert joined.sizes.tolist() == [5] * 5
     np.testing.assert_array_equal(joined.features, np.concatenate([part.features for part in parts]))
     assert joined.right.tolist() == [*parts[0].right, *parts[1].right]
-    assert fit(parts, CONFIG, 0, 1).booster.model_to_string() == fit([joined], CONFIG, 0, 1).booster.model_to_string()
+    assert boost(parts, CONFIG, 0, 1).model_to_string() == boost([joined], CONFIG, 0, 1).model_to_string()
 
 
 def test_without_a_single_example_there_is_an_error_with_a_remedy():

@@ -26,12 +26,13 @@ from foretime.reranker.scorer import RerankedModel, Scorer
 from foretime.runs.life import train
 
 
-@pytest.fixture(scope="module", params=["points", "intervals", "fading"])
+@pytest.fixture(scope="module", params=["points", "intervals", "fading", "recent"])
 def run(request, reranked: dict[str, Reranked], reranked_config: Config, tmp_path_factory) -> Run:
     if request.param == "points":
         return Run(reranked["fold"].run)
     folder = tmp_path_factory.mktemp(request.param)
     settings = {"evidence.families": [*FAMILY_NAMES]} if request.param == "fading" else {}
+    settings |= {"model.name": "recent"} if request.param == "recent" else {}
     return Run(train(interval_graph(folder / "lands.tsv"), override(reranked_config, settings), folder / "run"))
 
 

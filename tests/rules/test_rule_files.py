@@ -134,7 +134,8 @@ def test_all_bad_lines_are_reported_together_with_their_place(world: Graph, tmp_
     assert report[0].startswith(f"{path}:2: unknown predicate 'Critcise'; did you mean 'Criticise'")
     assert report[1] == f"{path}:3: the same rule as in {path}:1; leave one of them out"
     assert report[2].startswith(f"{path}:4: expected an atom, NAME(x, y, t) or NAME(x, y), found 'no'")
-    assert (len(report), report[-1]) == (21, "… and 13 more")
+    assert len(report) == 3, "one line for each kind"
+    assert f"(30 more rows like it: {path}:5, 6, 7, " in report[2]
 
 
 GOOD = {"text": "Criticise(x, y) <= Accuse(x, y)"}

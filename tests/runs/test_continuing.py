@@ -10,6 +10,7 @@ from foretime.cli import app
 from foretime.config import Config, override
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, Interrupted, RunError
+from foretime.inference.predictor import Predictor
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, plan_epochs, resume, train
 from foretime.training.checkpoint import read_progress
@@ -82,7 +83,10 @@ def test_what_is_interrupted_halfway_harms_nothing_and_is_done_by_the_same_call(
         patch.setitem(plan_epochs.__globals__, place, then_fail)
         with pytest.raises(OSError, match="no power"):
             plan_epochs(run.path, 4)
-    assert resume(run.path).report() == report  # nothing is trained, let alone without an end
+    for refused in (lambda: resume(run.path), lambda: Predictor.open(run.path)):  # nothing is trained without an end
+        with pytest.raises(RunError, match=r"by a command that was stopped; do the rest with .*run --epochs 4$"):
+            refused()
+    assert run.report() == report
     resume(plan_epochs(run.path, 4).path)
     assert bytes_of(run.path) == bytes_of(whole.path)
 

@@ -101,15 +101,17 @@ def test_a_report_that_is_damaged_is_told(copy: RunFolder, content: bytes):
 
 def test_the_last_weights_never_stand_for_the_best_that_are_gone(copy: RunFolder):
     copy.best_file.unlink()
+    for read in (Predictor.open, audit, lambda run: resume(run.path)):
+        with pytest.raises(RunError, match=r"best\.safetensors: missing, though manifest\.json lists it; restore it"):
+            read(copy)
+    copy.report_file.unlink()
+    copy.manifest_file.unlink()  # now it is a run that is not finished
     message = (
         r"best\.safetensors: no such file, and the weights that the run had chosen, of epoch \d, were in it; restore"
     )
-    for read in (Predictor.open, audit):
+    for read in (Predictor.open, lambda run: resume(run.path)):
         with pytest.raises(RunError, match=message):
             read(copy)
-    copy.report_file.unlink()
-    with pytest.raises(RunError, match=message):
-        resume(copy.path)
 
 
 def test_a_training_whose_best_weights_are_gone_does_not_go_on(

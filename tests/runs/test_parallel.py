@@ -45,7 +45,7 @@ def one_by_one(small_graph: Graph, config: Config, tmp_path_factory: pytest.Temp
 def assert_same(run: RunFolder, other: RunFolder) -> None:
     for folder in FOLDERS:
         assert bytes_of(run.path / folder) == bytes_of(other.path / folder)
-    assert run.reranker_file.read_text() == other.reranker_file.read_text()
+    assert run.reranker_file.read_bytes() == other.reranker_file.read_bytes()
     assert run.report()["test"] == other.report()["test"]
 
 

@@ -173,8 +173,12 @@ def test_a_damaged_checkpoint_is_named(small_run: Path, tmp_path: Path, damage: 
 
 def test_weights_that_do_not_fit_the_configuration_are_named(small_run: Path, tmp_path: Path):
     copy = Path(shutil.copytree(small_run, tmp_path / "copy"))
-    (copy / "report.json").unlink()
+    for name in ("report.json", "manifest.json"):
+        (copy / name).unlink()
     config = (copy / "config.toml").read_text()
     (copy / "config.toml").write_text(config.replace("rank = 8\n", "rank = 9\n", 1))
-    with pytest.raises(RunError, match=r"do not fit the run's configuration, in .*event\.entities"):
+    with pytest.raises(
+        RunError,
+        match=r"do not fit the run's configuration: .*event\.entities is F32 \[12, 16\] and not F32 \[12, 18\]",
+    ):
         resume(copy)

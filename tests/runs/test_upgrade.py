@@ -8,6 +8,8 @@ import pytest
 from foretime.config import Config, override, read_config
 from foretime.errors import ConfigError, RunError
 from foretime.inference.predictor import Predictor
+from foretime.reranker.slots.trees import load_trees
+from foretime.reranker.trees import Reranker
 from foretime.runs.evaluation import evaluate_split
 from foretime.runs.finish import calibrations_in
 from foretime.runs.folder import RunFolder
@@ -85,7 +87,9 @@ def test_an_old_run_gives_the_same_ranks_after_its_upgrade(old_run: RunFolder):
     with pytest.raises(ConfigError, match=r"foretime upgrade .*run/config\.toml rewrites it"):
         Predictor.open(old_run)
     notes = upgrade(old_run.config_file)
-    assert {"report.json: keys and metrics have their new names", "combiner.txt: now reranker.txt"} <= set(notes)
+    assert {"report.json: keys and metrics have their new names", "combiner.txt: now reranker.safetensors"} <= set(
+        notes
+    )
     assert upgrade(old_run.path) == []
     config, graph, report = old_run.config(), old_run.graph(), old_run.report()
     assert (config.training.boundary_relations, report["ensemble_size"], report["reranker"]) == ("separate", 1, "fold")
@@ -100,6 +104,53 @@ def test_an_old_run_gives_the_same_ranks_after_its_upgrade(old_run: RunFolder):
     before = old_run.report_file.read_bytes()
     resume(old_run.path)  # it is finished
     assert old_run.report_file.read_bytes() == before
+
+
+def test_trees_that_are_text_are_refused_until_they_are_upgraded_all_together(old_run: RunFolder):
+    upgrade(old_run.path)
+    wanted = old_run.reranker_file.read_bytes()
+    old_run.reranker_file.unlink()
+    old_run.manifest_file.unlink()
+    body = (
+        (OLD_RUN / "combiner.txt")
+        .read_text(encoding="utf-8")
+        .partition("\n")[2]
+        .replace(" company", " shared_neighbours")
+    )
+    for name in ("reranker", "reranker_without_valid", "reranker_to_calibrate"):
+        (old_run.path / f"{name}.txt").write_text(f"foretime reranker 3, top 5\n{body}", encoding="utf-8")
+    (old_run.path / "slots-time.txt").write_text(f"foretime slot time 1\n{body}", encoding="utf-8")
+    for act in (RunFolder.open, Predictor.open, resume):
+        with pytest.raises(
+            RunError, match=r"reranker\.txt: trees as an earlier version .*; foretime upgrade .*run keeps"
+        ):
+            act(old_run.path)
+    assert upgrade(old_run.path) == [
+        "reranker.txt: now reranker.safetensors",
+        "reranker_to_calibrate.txt: now reranker_to_calibrate.safetensors",
+        "reranker_without_valid.txt: now reranker_without_valid.safetensors",
+        "slots-time.txt: now slots-time.safetensors",
+        "manifest.json: lists the files of the run",
+    ]
+    files = (old_run.reranker_file, old_run.reranker_without_valid, old_run.reranker_to_calibrate)
+    assert [file.read_bytes() for file in files] == [wanted] * 3
+    names = Reranker.load(old_run.reranker_file).trees.names
+    assert load_trees(old_run.slot_file("time"), "time", names).names == names
+    assert RunFolder.open(old_run.path).old_trees() == upgrade(old_run.path) == []
+
+
+@pytest.mark.parametrize(
+    "found", ["foretime slot time 1\n", "foretime slot time 0\n{body}", "foretime slot start 1\n{body}"]
+)
+def test_slots_of_other_features_are_removed_and_the_reranker_stays(old_run: RunFolder, found: str):
+    body = (OLD_RUN / "combiner.txt").read_text(encoding="utf-8").partition("\n")[2]
+    (old_run.path / "slots-predicate.txt").write_text(f"foretime slot predicate 1\n{body}", encoding="utf-8")
+    (old_run.path / "slots-time.txt").write_text(found.replace("{body}", body), encoding="utf-8")
+    notes = upgrade(old_run.path)
+    assert "combiner.txt: now reranker.safetensors" in notes
+    assert sum("removed, its features have changed" in note for note in notes) == 2
+    assert not list(old_run.path.glob("slots-*"))
+    assert old_run.reranker_file.exists()
 
 
 @pytest.mark.parametrize("found", [b"foretime combiner 1, top 5\n", b"\xff\xfe", b"foretime combiner 2, top 5\n"])

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from live_service import Live, Process
@@ -21,17 +22,18 @@ def runs_folder(evidence_run: Path, small_run: Path, tmp_path_factory: pytest.Te
 
 @pytest.fixture(scope="session")
 def live(runs_folder: Path) -> Iterator[Live]:
-    with Live([runs_folder], Settings(port=0)) as running:
+    with Live([runs_folder], Settings(port=0, load_seconds=0)) as running:
         yield running
 
 
 @pytest.fixture
 def live_with(runs_folder: Path) -> Iterator[Callable[..., Live]]:
-    """Starts a service with other settings or folders, which ends with the test."""
+    """Starts a service with other settings or folders, which ends with the test; runs are loaded without a trial."""
     running: list[Live] = []
 
     def start(folders: list[Path] | None = None, **settings: object) -> Live:
-        found = Live(folders or [runs_folder / "small"], Settings(port=0, **settings))  # type: ignore[arg-type]
+        own: dict[str, Any] = {"port": 0, "load_seconds": 0, **settings}
+        found = Live(folders or [runs_folder / "small"], Settings(**own))
         running.append(found)
         return found.__enter__()
 

@@ -100,7 +100,7 @@ class Process:
         self.lines: list[str] = []
         self._reader = threading.Thread(target=lambda: self.lines.extend(self.running.stderr), daemon=True)  # type: ignore[arg-type]
         self._reader.start()
-        wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, 60)
+        wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, 180)
 
     @property
     def port(self) -> int:

@@ -195,6 +195,54 @@ def test_names_are_found_by_any_word_whatever_the_case(live: Live):
     assert live.found(f"{WORLD}/predicates", limit=1)["total"] == live.found(WORLD)["predicates"]
 
 
+def test_names_are_found_by_parts_of_words_in_any_order(live: Live):
+    assert "Make statement about" in [
+        one["name"] for one in live.found(f"{WORLD}/predicates", prefix="bout mak")["names"]
+    ]
+    assert all("alias" not in one for one in live.found(f"{WORLD}/entities", limit=200)["names"])
+
+
+def test_answers_are_restricted_by_type(live: Live, fact: dict[str, str]):
+    asked, run = without(fact, "object"), live.service.catalog["world"]
+    (kind,) = run.graph.attributes[fact["object"]]["type"]
+    found = live.found(f"{WORLD}/complete", **asked, type=kind, top=100)
+    expected = run.predict(**asked, type=kind, top=100)
+    assert [answer["name"] for answer in found["answers"]] == [answer.name for answer in expected]
+    assert sum(answer["probability"] or 0.0 for answer in found["answers"]) == pytest.approx(1.0, abs=1e-4)
+    assert found["allowed_probability"] == pytest.approx(expected.allowed_probability, abs=1e-5)
+    assert found["question"] == {**asked, "where": f"type={kind}"}
+    assert live.post(f"{WORLD}/complete", {**asked, "where": [f"type={kind}"], "top": 100}).json() == found
+    assert live.found(f"{WORLD}/explain", **fact, type=kind)["question"]["where"] == f"type={kind}"
+    assert live.found(f"{WORLD}/explain", **found["question"])["answer"] == found["answers"][0]["name"], (
+        "as it is echoed"
+    )
+    batch = live.post(f"{WORLD}/batch", {"questions": [{**asked, "type": [kind]}, {**asked, "type": ["x"]}]}).json()
+    assert batch["results"][0]["allowed_probability"] == found["allowed_probability"]
+    assert "unknown type 'x'" in batch["results"][1]["error"]["message"]
+    wrong = live.get(f"{WORLD}/complete", **asked, type="town")
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "unanswerable")
+    assert kind in live.found(WORLD)["types"]
+
+
+def test_a_name_in_another_spelling_is_taken_and_said(live: Live, fact: dict[str, str]):
+    asked = without(fact, "object")
+    given = {**asked, "subject": asked["subject"].upper()}
+    found, exact = (live.found(f"{WORLD}/complete", **one, top=3) for one in (given, asked))
+    assert found["answers"] == exact["answers"]
+    assert found["question"] == exact["question"]
+    assert found["taken"] == {"subject": given["subject"]}
+    assert "is taken for" in found["note"]
+    assert "taken" not in exact
+    assert live.found(f"{WORLD}/neighbours", entity=given["subject"])["entity"] == asked["subject"]
+
+
+def test_what_is_known_of_an_entity_is_shown(live: Live, fact: dict[str, str]):
+    (kind,) = live.service.catalog["world"].graph.attributes[fact["subject"]]["type"]
+    for path in ("timeline", "neighbours"):
+        assert live.found(f"{WORLD}/{path}", entity=fact["subject"])["attributes"] == {"type": [kind]}
+    assert live.found(f"{WORLD}/timeline")["attributes"] == {}
+
+
 def test_facts_of_an_entity_and_of_a_pair(live: Live, fact: dict[str, str]):
     graph = live.service.catalog["world"].graph
     known = graph.facts()

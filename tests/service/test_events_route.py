@@ -29,7 +29,7 @@ def test_events_enter_the_answers_at_once_and_are_kept(live_with: Callable[..., 
     done = live.post("/runs/world/events", {"events": [{**event, "known": "2030-01-07"}]})
     assert done.status_code == 200, done.text
     assert done.json() == {
-        "run": "world", "number": 1, "new": 1, "already_there": 0, "new_entities": 1, "new_predicates": 0,
+        "run": "world", "number": 1, "new": 1, "already_there": 0, "new_entities": 1, "new_predicates": 0, "alike": {},
         "last": "2030-01-05",
     }  # fmt: skip
     asked = {key: event[key] for key in ("subject", "predicate", "time")}
@@ -83,3 +83,25 @@ def test_updates_that_another_process_writes_are_noticed(live_with: Callable[...
     Run(folder).undo_update()
     wait_for(lambda: live.found("/runs/world")["added_events"] == 0)
     assert "update" not in live.found("/runs/world")["facts"]
+
+
+def test_the_last_update_is_taken_back_with_the_token_and_only_with_it(
+    live_with: Callable[..., Live], folder: Path, event
+):
+    refused = live_with([folder]).client.delete("/api/v1/runs/world/events/last")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "no_token")
+    live = live_with([folder], token=TOKEN)
+    nothing = live.client.delete("/api/v1/runs/world/events/last")
+    assert (nothing.status_code, nothing.json()["error"]["code"]) == (404, "not_found")
+    before = live.found("/runs/world")
+    live.post("/runs/world/events", {"events": [event]})
+    live.post("/runs/world/events", {"events": [{**event, "time": "2030-01-09"}]})
+    undone = live.client.delete("/api/v1/runs/world/events/last").json()
+    assert (undone["number"], undone["events"], undone["first"]) == (2, 1, "2030-01-09")
+    assert undone["last_now"] == live.found("/runs/world")["last"] == "2030-01-05"
+    assert live.client.delete("/api/v1/runs/world/events/last").json()["number"] == 1
+    after = live.found("/runs/world")
+    assert {name: after[name] for name in ("entities", "facts", "last")} == {
+        name: before[name] for name in ("entities", "facts", "last")
+    }
+    assert Run(folder).updates == []

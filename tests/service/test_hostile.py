@@ -29,6 +29,7 @@ SIGNS = [
 PATHS = ["complete", "explain", "entities", "predicates", "rules", "facts", "timeline", "neighbours", "report", "batch"]
 FIELDS = [
     "subject", "predicate", "object", "time", "start", "end", "top", "already_known", "competitor", "slot", "prefix",
+    "type", "where",
     "limit", "offset", "head", "body", "pattern", "min_confidence", "entity", "other", "from", "to", "bins", "x",
 ]  # fmt: skip
 TRAVERSALS = [
@@ -210,8 +211,11 @@ def test_whatever_the_schema_allows_or_forbids_is_answered_as_it_says(live: Live
             assert mode is GenerationMode.NEGATIVE
             assert not [*operation.query, *operation.body]
             continue
-        if mode is GenerationMode.POSITIVE and operation.path.endswith("/events"):
-            assert seen[403] == seen.total(), "this service has no token"
+        if "/events" in operation.path and (mode is GenerationMode.POSITIVE or not operation.body):
+            assert seen[403] == seen.total(), "what writes needs a token, and this service has none"
+        elif operation.path.endswith("/forecast"):
+            assert seen[422], "this run does not forecast"
+            assert not seen[200]
         elif mode is GenerationMode.POSITIVE:
             assert seen[200] >= max(1, seen.total() // 4), (operation.label, seen)
         elif not operation.path.endswith(("/runs", "/{run}", "/report")) and operation.path.startswith("/api"):

@@ -1,5 +1,7 @@
 """`foretime serve` as a process: stopped at once, and with a log that nobody reads."""
 
+import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,3 +48,15 @@ def test_a_log_that_nobody_reads_stops_nothing(unread: subprocess.Popen[str]):
     unread.send_signal(signal.SIGTERM)
     assert unread.wait(30) == 0
     assert time.monotonic() - begun < 20
+
+
+def test_two_runs_of_one_name_are_told_on_the_command_line_and_in_the_log(process, runs_folder: Path, tmp_path: Path):
+    other = tmp_path / "world"
+    shutil.copytree(runs_folder / "world", other)
+    started = process(other, "--load-seconds", 0)
+    assert httpx.get(f"{started.url}/api/v1/runs").json()["problems"][0]["run"] == "world"
+    assert started.stop() == 0
+    both = [str(runs_folder / "world"), str(other)]
+    assert f"{' and '.join(both)} have the same name; only {both[0]} is served" in started.lines[0]
+    [told] = [json.loads(line) for line in started.lines if '"several runs of one name"' in line]
+    assert (told["level"], told["run"], told["folders"]) == ("warning", "world", both)

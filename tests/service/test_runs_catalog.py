@@ -1,11 +1,14 @@
 """Runs that fail, change and vanish: what is kept, what is tried again, and what is reported meanwhile."""
 
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from live_service import Live, wait_for
 
+from altered_runs import unfinished
 from foretime.service import catalog, folders
 from foretime.service.app import Service
 from foretime.service.problems import Problem
@@ -146,7 +149,7 @@ def test_a_run_that_cannot_be_read_does_not_hide_those_beside_it(
 
 def test_a_run_without_a_report_says_that_nothing_is_calibrated(live_with, served: Path):
     assert live_with([served]).found("/runs/small/complete", **QUESTION)["note"] is None
-    (served / "small" / "report.json").unlink()
+    unfinished(served / "small")
     live = live_with([served / "small"])
     assert "not calibrated" in live.found("/runs/small/complete", **QUESTION)["note"]
 
@@ -160,3 +163,25 @@ def test_weights_of_a_member_belong_to_what_a_run_is(small_run: Path, tmp_path: 
     after = folders.find_runs([run]).runs["mean"]
     assert before != after
     assert folders.find_runs([run]).runs["mean"] == after
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have no such names")
+def test_a_folder_whose_name_is_not_utf8_hides_no_other(live_with, served: Path):
+    shutil.copytree(served / "small", served / os.fsdecode(b"odd\xff"))
+    live = live_with([served])
+    assert names(live) == (["small"], ["odd?"]), "weights cannot be read from such a place"
+    assert "cannot be loaded" in live.get("/runs/odd%3F").json()["error"]["message"]
+
+
+def test_a_run_is_still_the_same_after_an_update_and_not_after_a_change(small_run: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    shutil.copytree(small_run, run)
+    stamp = folders.find_runs([run]).runs["run"][run]
+    assert folders.is_still(run, stamp)
+    (run / "updates").mkdir(exist_ok=True)
+    (run / "updates" / "000001.jsonl").write_text("{}\n")
+    assert folders.is_still(run, stamp)
+    os.utime(run / "config.toml", ns=(0, 0))
+    assert not folders.is_still(run, stamp)
+    shutil.rmtree(run)
+    assert not folders.is_still(run, stamp)

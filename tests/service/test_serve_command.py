@@ -1,14 +1,15 @@
 """`foretime serve`: what it refuses to do, and how it says so."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from foretime.errors import ConfigError, RunError
+from foretime.errors import ConfigError
 from foretime.service import server
-from foretime.service.folders import check_folders
+from foretime.service.folders import check_folders, find_runs
 from foretime.service.server import check_settings
 from foretime.service.settings import Settings, is_loopback
 
@@ -52,12 +53,23 @@ def test_folders_must_be_there_and_names_differ(tmp_path: Path, runs_folder: Pat
     assert code == 2
     assert "no such folder" in words
     (tmp_path / "small").symlink_to(runs_folder / "small")
-    check_folders([runs_folder, runs_folder / "small", tmp_path])  # the same run, by three ways
+    assert check_folders([runs_folder, runs_folder / "small", tmp_path]) == []  # the same run, by three ways
     (tmp_path / "other" / "small").mkdir(parents=True)
     for name in ("config.toml", "report.json"):
         (tmp_path / "other" / "small" / name).write_text("")
-    with pytest.raises(RunError, match="have the same name; rename one"):
-        check_folders([runs_folder, tmp_path / "other"])
+    [warning] = check_folders([runs_folder, tmp_path / "other"])
+    assert f"{runs_folder / 'small'} and {tmp_path / 'other' / 'small'} have the same name" in warning
+    assert f"only {runs_folder / 'small'} is served" in warning
+
+
+def test_two_runs_of_one_name_in_one_folder_are_found(tmp_path: Path, runs_folder: Path):
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copytree(runs_folder / "small", tmp_path / "elsewhere" / "small")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a").symlink_to(runs_folder / "small")
+    (tmp_path / "runs" / "b").symlink_to(tmp_path / "elsewhere" / "small")
+    assert find_runs([tmp_path / "runs"]).doubles == {"small": [tmp_path / "runs" / "a", tmp_path / "runs" / "b"]}
+    assert len(check_folders([tmp_path / "runs"])) == 1
 
 
 def test_a_port_in_use_is_an_error(live, runs_folder: Path, monkeypatch, capsys):
@@ -77,6 +89,4 @@ def test_without_the_extra_it_says_how_to_install_it(runs_folder: Path, monkeypa
 
 def test_it_needs_nothing_that_only_posix_has():
     sources = [path.read_text(encoding="utf-8") for path in Path(server.__file__).parent.glob("*.py")]
-    assert not [
-        text for text in sources if re.search(r"^\s*(import|from) (uvloop|resource|fcntl)\b", text, re.MULTILINE)
-    ]
+    assert not [text for text in sources if re.search(r"^(import|from) (uvloop|resource|fcntl)\b", text, re.MULTILINE)]

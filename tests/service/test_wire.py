@@ -24,6 +24,7 @@ def test_uvicorn_has_an_upper_bound_because_its_protocol_is_subclassed():
     assert tuple(map(int, version("uvicorn").split(".")[:2])) < most
     used = {"connection_made", "connection_lost", "data_received", "on_message_begin", "on_headers_complete"}
     used |= {"on_message_complete", "on_response_complete", "send_400_response"}
+    used |= {"timeout_keep_alive_handler", "pause_writing", "resume_writing"}
     assert used <= vars(protocol.HttpToolsProtocol).keys()
 
 
@@ -113,7 +114,9 @@ def test_no_more_connections_are_held_than_are_allowed(live_with, monkeypatch: p
     held = [connected(live) for _ in range(2)]
     for connection in held:
         connection.sendall(b"GET /healthz HTTP/1.1\r\n")
-    live.client.get("/healthz")
+    held.append(connected(live))
+    held[-1].sendall(b"GET /healthz HTTP/1.1\r\n")
+    live.client.get("/healthz", headers={"Connection": "close"})
     monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 3)
     with connected(live) as connection:
         answer = all_of(connection)

@@ -31,7 +31,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Graph:
 # rules alone has no embeddings to learn: tests/evidence has its own
 @pytest.mark.parametrize("name", sorted(set(MODELS) - {"rules"}))
 def test_a_model_is_far_better_than_chance(world: Graph, tmp_path: Path, name: str):
-    run = create_run(world, override(Config(), {**SETTINGS, "model.name": name}), tmp_path / name)
+    reading = {"evidence.use": True, "evidence.families": ["affinity"]} if MODELS[name].reads_events else {}
+    run = create_run(world, override(Config(), {**SETTINGS, **reading, "model.name": name}), tmp_path / name)
     Trainer(run, run.config(), world, Callback()).fit()
     entities = len(world.entities)
     chance = sum(1 / rank for rank in range(1, entities + 1)) / entities

@@ -19,12 +19,19 @@ from foretime.cli.explain import explain
 from foretime.cli.forecast import forecast
 from foretime.cli.predict import predict
 from foretime.cli.rules import mine, rules_app
+from foretime.cli.runs import runs_app
 from foretime.cli.serve import serve
 from foretime.cli.train import train
 from foretime.cli.tune import tune
 from foretime.cli.update import update
 from foretime.cli.upgrade import upgrade
 
+_TOO_LARGE = "can't allocate memory"
+_TROUBLE: dict[type[Exception], str] = {
+    MemoryError: "there is not enough memory; take a smaller graph, smaller settings, or a machine with more",
+    RecursionError: "something that was given is nested too deeply; look at the files of JSON and TOML",
+    UnicodeError: "a text that was given is not valid UTF-8; save it as UTF-8",
+}
 STOPPED = 130
 """The exit code of what Ctrl-C has stopped, as shells have it."""
 
@@ -54,7 +61,7 @@ COMMANDS = (
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
-for name, group in {"data": data_app, "rules": rules_app, "bench": bench_app}.items():
+for name, group in {"data": data_app, "rules": rules_app, "runs": runs_app, "bench": bench_app}.items():
     app.add_typer(group, name=name)
 
 
@@ -89,6 +96,14 @@ def main() -> None:
         # a full disk, a folder that may not be written
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
+    except (MemoryError, RecursionError, UnicodeError) as error:
+        text = next(text for kind, text in _TROUBLE.items() if isinstance(error, kind))
+        _fail(f"{text} ({error or type(error).__name__})")
+    except RuntimeError as error:
+        # torch has no error of its own for a tensor that does not fit
+        if _TOO_LARGE not in str(error):
+            raise
+        _fail(_TROUBLE[MemoryError])
 
 
 def _fail(text: str) -> NoReturn:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
-from foretime.cli.options import AsJson, Filter, RunPath, parse_settings
+from foretime.cli.options import MOST_COUNT, AsJson, Filter, RunPath, parse_settings
 from foretime.cli.output import note, print_json, say, show
 
 
@@ -16,12 +16,13 @@ def backtest(  # noqa: PLR0913, each is a flag
     run: RunPath,
     start: Annotated[str, typer.Option("--from", metavar="DAY", help="The first time that is asked about.")],
     end: Annotated[str, typer.Option("--to", metavar="DAY", help="The last time that is asked about.")],
-    every: Annotated[int, typer.Option(help="Steps of a window.")] = 7,
+    every: Annotated[int, typer.Option(help="Steps of a window.", max=MOST_COUNT)] = 7,
     retrain: Annotated[
         int | None,
         typer.Option(
             metavar="K",
             help="Also retrain, from the weights of the run: before every window (1), before each second one (2), ….",
+            max=MOST_COUNT,
         ),
     ] = None,
     out: Annotated[

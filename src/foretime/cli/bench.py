@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import foretime as ft
+from foretime.cli.options import MOST_SECONDS, MOST_THREADS
 
 if TYPE_CHECKING:
     from foretime import BenchResults
@@ -18,12 +19,16 @@ bench_app = typer.Typer(help="Train declared lists of runs, and compare what the
 RunList = Annotated[Path, typer.Argument(metavar="LIST", help="A list of runs in TOML.", show_default=False)]
 Only = Annotated[list[str] | None, typer.Option(help="Only runs of this name, as icews14-*; may be repeated.")]
 PerRun = Annotated[
-    float | None, typer.Option("--seconds-per-run", help="The budget of each run; default: the list's.", min=0)
+    float | None,
+    typer.Option("--seconds-per-run", help="The budget of each run; default: the list's.", min=0, max=MOST_SECONDS),
 ]
 InAll = Annotated[
-    float | None, typer.Option("--seconds-in-all", help="The budget of this call; default: the list's.", min=0)
+    float | None,
+    typer.Option("--seconds-in-all", help="The budget of this call; default: the list's.", min=0, max=MOST_SECONDS),
 ]
-Threads = Annotated[int | None, typer.Option(help="The threads of each run; default: the list's.", min=1)]
+Threads = Annotated[
+    int | None, typer.Option(help="The threads of each run; default: the list's.", min=1, max=MOST_THREADS)
+]
 Markdown = Annotated[Path | None, typer.Option(help="Write the table to this file, in Markdown.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 

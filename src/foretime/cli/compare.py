@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
-from foretime.cli.options import AsJson, Filter, SplitName
+from foretime.cli.options import MOST_COUNT, AsJson, Filter, SplitName
 from foretime.cli.output import note, print_json, say, show
 
 
@@ -17,8 +17,10 @@ def compare(
     second: Annotated[Path, typer.Argument(help="The folder of another run on the same graph.", show_default=False)],
     split: Annotated[SplitName, typer.Option(help="Whose facts are asked; valid to choose by.")] = "valid",
     filter_name: Filter = None,
-    top: Annotated[int, typer.Option("--top", "-n", help="How many questions and predicates to list.", min=0)] = 10,
-    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=100)] = 1_000,
+    top: Annotated[
+        int, typer.Option("--top", "-n", help="How many questions and predicates to list.", min=0, max=MOST_COUNT)
+    ] = 10,
+    resamples: Annotated[int, typer.Option(help="Draws of the bootstrap.", min=100, max=1_000_000)] = 1_000,
     out: Annotated[Path | None, typer.Option(help="Where every question goes with both ranks (.csv).")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
+from foretime.cli.options import LARGEST_SEED, MOST_COUNT
 from foretime.cli.output import note, show
 from foretime.cli.train import print_outcome
 
@@ -24,8 +25,12 @@ SETTINGS = {
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where the world and the run go.")] = Path("demo"),
-    events: Annotated[int | None, typer.Option(help="How many events the world has.", show_default="20000")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the world and of the training.", show_default="0")] = None,
+    events: Annotated[
+        int | None, typer.Option(help="How many events the world has.", show_default="20000", max=MOST_COUNT)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the world and of the training.", show_default="0", max=LARGEST_SEED)
+    ] = None,
 ) -> None:
     """Generate a world, train LCGE and rules on it, answer a question and say why. Once more: shows it again."""
     from foretime.cli.progress import TerminalProgress

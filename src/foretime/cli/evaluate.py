@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 
 import foretime as ft
-from foretime.cli.options import AsJson, Filter, RunPath, SplitName
+from foretime.cli.options import LARGEST_SEED, MOST_COUNT, AsJson, Filter, RunPath, SplitName
 from foretime.cli.output import error_console, note, print_json, say, show
 
 
@@ -25,7 +25,9 @@ def evaluate(  # noqa: PLR0913, each is a flag
             show_default=False,
         ),
     ] = None,
-    predicates: Annotated[int, typer.Option(help="How many of the most frequent predicates to list.")] = 10,
+    predicates: Annotated[
+        int, typer.Option(help="How many of the most frequent predicates to list.", max=MOST_COUNT)
+    ] = 10,
     plot: Annotated[Path | None, typer.Option(help="Where a reliability plot goes (.svg, .png).")] = None,
     rankings: Annotated[
         Path | None, typer.Option(help="Write every ranking to this text file, for other evaluators.")
@@ -36,13 +38,18 @@ def evaluate(  # noqa: PLR0913, each is a flag
             min=0,
             help="With --rankings: so many candidates each, 0 for all; default: down to the true answer and its ties.",
             show_default=False,
+            max=MOST_COUNT,
         ),
     ] = None,
     explanations: Annotated[
         bool, typer.Option("--explanations", help="Measure the explanations of answers instead.")
     ] = False,
-    questions: Annotated[int, typer.Option(help="With --explanations: how many questions.", min=2)] = 200,
-    seed: Annotated[int, typer.Option(help="With --explanations: the seed that draws them.", min=0)] = 0,
+    questions: Annotated[
+        int, typer.Option(help="With --explanations: how many questions.", min=2, max=MOST_COUNT)
+    ] = 200,
+    seed: Annotated[
+        int, typer.Option(help="With --explanations: the seed that draws them.", min=0, max=LARGEST_SEED)
+    ] = 0,
     planted: Annotated[
         Path | None, typer.Option(help="With --explanations: the planted_events.jsonl of the run's world.")
     ] = None,

@@ -7,11 +7,23 @@ from typing import Annotated, Any, Literal
 import typer
 
 import foretime as ft
-from foretime.cli.options import AS_OF, QUESTION, WHAT_IF, AsJson, Known, RunPath, TargetName, as_of_view, takes
+from foretime.cli.options import (
+    AS_OF,
+    MOST_COUNT,
+    QUESTION,
+    RESTRICTION,
+    WHAT_IF,
+    AsJson,
+    Known,
+    RunPath,
+    TargetName,
+    as_of_view,
+    takes,
+)
 from foretime.cli.output import note, open_run, print_json, say
 
 
-@takes(QUESTION, WHAT_IF, AS_OF)
+@takes(QUESTION, RESTRICTION, WHAT_IF, AS_OF)
 def explain(  # noqa: PLR0913, each is a flag
     run: RunPath,
     against: Annotated[str | None, typer.Option(help="Another answer: why not that one?", show_default=False)] = None,
@@ -19,7 +31,7 @@ def explain(  # noqa: PLR0913, each is a flag
         TargetName, typer.Option(help="Which slot is the answer, or which two, where none is left out.")
     ] = "object",
     known: Known = "mark",
-    top: Annotated[int, typer.Option("--top", "-n", help="How many reasons.", min=1)] = 5,
+    top: Annotated[int, typer.Option("--top", "-n", help="How many reasons.", min=1, max=MOST_COUNT)] = 5,
     full: Annotated[
         bool, typer.Option("--full", help="Add every feature, its TreeSHAP value, the base score, and all weights.")
     ] = False,
@@ -29,6 +41,7 @@ def explain(  # noqa: PLR0913, each is a flag
     as_json: AsJson = False,
     *,
     question: dict[str, str],
+    restriction: dict[str, Any],
     evidence: dict[str, Any],
     as_of: dict[str, Any],
 ) -> None:
@@ -44,7 +57,8 @@ def explain(  # noqa: PLR0913, each is a flag
     view = as_of_view(opened, as_of, evidence)
     if isinstance(view, ft.RunView):
         note(view.note)
-    explanation = (what_if or view).explain(**question, competitor=against, slot=slot, already_known=known, top=top)
+    asked = {**question, **restriction}
+    explanation = (what_if or view).explain(**asked, competitor=against, slot=slot, already_known=known, top=top)
     compared = what_if.compare(explanation) if what_if else None
     if as_json or format_ == "json":
         print_json(explanation.to_dict(top, full) | (compared.to_dict() if compared else {}))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
-from foretime.cli.options import QUESTION, AsJson, FlagGroup, RunPath, takes
+from foretime.cli.options import MOST_COUNT, QUESTION, AsJson, FlagGroup, RunPath, takes
 from foretime.cli.output import note, open_run, print_json, say, show
 
 SLOTS = FlagGroup("slots", {name: QUESTION.flags[name] for name in ("subject", "predicate", "object")})
@@ -20,10 +20,10 @@ def forecast(  # noqa: PLR0913, each is a flag
     start: Annotated[
         str | None, typer.Option("--from", metavar="DAY", help="Where it begins; default: after the last event.")
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="How many steps of time, 7 by default.")] = None,
-    days: Annotated[int | None, typer.Option(help="The same, where a step is a day.")] = None,
-    top: Annotated[int, typer.Option("--top", "-n", help="How many events.")] = 20,
-    why: Annotated[int, typer.Option(help="Say why, with so many reasons for each event.", min=0)] = 0,
+    steps: Annotated[int | None, typer.Option(help="How many steps of time, 7 by default.", max=MOST_COUNT)] = None,
+    days: Annotated[int | None, typer.Option(help="The same, where a step is a day.", max=MOST_COUNT)] = None,
+    top: Annotated[int, typer.Option("--top", "-n", help="How many events.", max=MOST_COUNT)] = 20,
+    why: Annotated[int, typer.Option(help="Say why, with so many reasons for each event.", min=0, max=MOST_COUNT)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "--csv", metavar="FILE", help="Write a CSV file.")] = None,
     as_json: AsJson = False,
     *,
@@ -36,6 +36,8 @@ def forecast(  # noqa: PLR0913, each is a flag
     if days is not None and opened.graph.timeline.unit != "day":
         raise ft.QuestionError(f"a step of this graph is no day but a {opened.graph.timeline.unit}; give --steps")
     found = opened.forecast(**slots, start=start, steps=steps or days or 7, top=top)
+    if found.note:
+        note(found.note)
     if not found:
         note("nothing like it has happened before; give fewer of --subject, --predicate and --object")
     if out is not None:

@@ -13,13 +13,16 @@ import typer
 
 import foretime as ft
 
+LARGEST_SEED, MOST_EPOCHS, MOST_COUNT = 2**32 - 1, 1_000_000, 1_000_000_000
+MOST_THREADS, MOST_SECONDS, MOST_JOBS = 256, 1e9, 100
+"""What numbers may be at the most: as in a configuration, but here before anything heavy is loaded."""
 SplitName = Literal["train", "valid", "test"]
 FilterName = Literal["exact", "valid-at", "points"]
 TargetName = Literal[
     "subject", "predicate", "object", "time", "predicate and object", "predicate and subject", "subject and object"
 ]
 GraphSource = Annotated[
-    str, typer.Argument(help="A folder of splits, a file of events, or the folder of a run.", show_default=False)
+    str, typer.Argument(help="A folder of splits, a file of events, a database, or a run.", show_default=False)
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
@@ -97,6 +100,10 @@ def parse_columns(text: str) -> dict[str, str | int]:
 READING = FlagGroup(
     "reading",
     {
+        "query": Annotated[
+            str | None, typer.Option(metavar="SELECT", help="What to read from a database: one SELECT.")
+        ],
+        "table": Annotated[str | None, typer.Option(help="The table of a database to read, instead of --query.")],
         "columns": Annotated[
             str | None,
             typer.Option(
@@ -113,6 +120,19 @@ READING = FlagGroup(
             str | None,
             typer.Option(help="What separates columns: a character, or tab; detected from the first row by default."),
         ],
+        "date_format": Annotated[
+            str | None,
+            typer.Option(
+                metavar="FORM",
+                help="How dates are written where that is not plain: %d/%m/%Y, %Y%m, integer, year, unix or unix-ms.",
+            ),
+        ],
+        "bad_rows": Annotated[
+            Literal["stop", "skip"] | None,
+            typer.Option(
+                help="Stop at rows that cannot be read, or skip them and write them to a file.", show_default="stop"
+            ),
+        ],
         "granularity": Annotated[
             str | None,
             typer.Option(
@@ -128,6 +148,14 @@ READING = FlagGroup(
                 metavar="auto|as-is", help="auto replaces ids by the names in entity2id.txt and relation2id.txt."
             ),
         ],
+        "entities": Annotated[
+            str | None,
+            typer.Option(
+                metavar="FILE",
+                help="A file of entities and their attributes, with a column name; default: entities.tsv beside the "
+                "data; none: no file.",
+            ),
+        ],
         "valid_from": Annotated[
             str | None,
             typer.Option(metavar="TIME", help="Split anew by time: train before this time, valid from it on."),
@@ -140,7 +168,12 @@ READING = FlagGroup(
 )
 
 LAYOUT = FlagGroup(
-    "layout", {name: READING.flags[name] for name in ("columns", "header", "delimiter", "names")}, _reading
+    "layout",
+    {
+        name: READING.flags[name]
+        for name in ("query", "table", "columns", "header", "delimiter", "names", "date_format")
+    },
+    _reading,
 )
 AS_OF = FlagGroup(
     "as_of",
@@ -176,25 +209,29 @@ def _mining(given: dict[str, Any]) -> dict[str, Any]:
 
 
 _COUNTING = {
-    "window": Annotated[int | None, typer.Option(help="How many steps after its body a head may come.")],
+    "window": Annotated[int | None, typer.Option(help="How many steps after its body a head may come.", max=10_000)],
     "counting": Annotated[
         Literal["windowed", "literal"] | None, typer.Option(help="Each body once, or the paper's equations as printed.")
     ],
     "splits": Annotated[str | None, typer.Option(metavar="SPLIT,…", help="The splits to count on: train,valid.")],
 }
 _THRESHOLDS = {
-    "support": Annotated[int | None, typer.Option(help="The least number of bodies whose head came.")],
-    "confidence": Annotated[float | None, typer.Option(help="The least standard confidence (SC).")],
-    "head_coverage": Annotated[float | None, typer.Option(help="The least head coverage (HC).")],
+    "support": Annotated[int | None, typer.Option(help="The least number of bodies whose head came.", max=MOST_COUNT)],
+    "confidence": Annotated[float | None, typer.Option(help="The least standard confidence (SC).", max=1.0)],
+    "head_coverage": Annotated[float | None, typer.Option(help="The least head coverage (HC).", max=1.0)],
 }
 _STATIC = {
     "best_pattern_only": Annotated[
         bool | None, typer.Option("--best-pattern-only", help="Only the most confident pattern of a body and head.")
     ],
-    "static_support": Annotated[int | None, typer.Option(help="The least support without time.")],
-    "static_head_coverage": Annotated[float | None, typer.Option(help="The least head coverage without time.")],
-    "static_confidence": Annotated[float | None, typer.Option(help="The least confidence without time.")],
-    "static_pca_confidence": Annotated[float | None, typer.Option(help="The least PCA confidence without time.")],
+    "static_support": Annotated[int | None, typer.Option(help="The least support without time.", max=MOST_COUNT)],
+    "static_head_coverage": Annotated[
+        float | None, typer.Option(help="The least head coverage without time.", max=1.0)
+    ],
+    "static_confidence": Annotated[float | None, typer.Option(help="The least confidence without time.", max=1.0)],
+    "static_pca_confidence": Annotated[
+        float | None, typer.Option(help="The least PCA confidence without time.", max=1.0)
+    ],
 }
 COUNTING = FlagGroup("counting_options", _COUNTING, _mining)
 THRESHOLDS = FlagGroup("thresholds", _COUNTING | _THRESHOLDS, _mining)
@@ -212,6 +249,29 @@ QUESTION = FlagGroup(
     },
 )
 
+
+def _restriction(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the keywords of `Run.predict` that restrict its answers."""
+    found = {"type": given["type"]} if given.get("type") else {}
+    return found | ({"where": ";".join(given["where"])} if given.get("where") else {})
+
+
+RESTRICTION = FlagGroup(
+    "restriction",
+    {
+        "type": Annotated[
+            list[str] | None,
+            typer.Option(metavar="TYPE", help="Only entities of this type are answers; repeated: of any of them."),
+        ],
+        "where": Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="ATTRIBUTE=VALUE", help="Only entities with this value of an attribute are; may be repeated."
+            ),
+        ],
+    },
+    _restriction,
+)
 WHAT_IF = FlagGroup(
     "evidence",
     {
@@ -244,6 +304,6 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
             raise ft.ConfigError(f"{text!r} is not a setting; write section.key=value, as in training.epochs=20")
         try:
             parsed[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # also a number of too many digits
             parsed[key.strip()] = value.strip()
     return parsed

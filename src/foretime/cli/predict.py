@@ -8,22 +8,34 @@ from typing import Annotated, Any
 import typer
 
 import foretime as ft
-from foretime.cli.options import AS_OF, QUESTION, WHAT_IF, AsJson, Known, RunPath, as_of_view, takes
+from foretime.cli.options import (
+    AS_OF,
+    MOST_COUNT,
+    QUESTION,
+    RESTRICTION,
+    WHAT_IF,
+    AsJson,
+    Known,
+    RunPath,
+    as_of_view,
+    takes,
+)
 from foretime.cli.output import note, open_run, print_json, say, show
 
 
-@takes(QUESTION, WHAT_IF, AS_OF)
+@takes(QUESTION, RESTRICTION, WHAT_IF, AS_OF)
 def predict(  # noqa: PLR0913, each is a flag
     run: RunPath,
-    top: Annotated[int, typer.Option("--top", "-n", help="How many answers.")] = 10,
+    top: Annotated[int, typer.Option("--top", "-n", help="How many answers.", max=MOST_COUNT)] = 10,
     known: Known = "mark",
-    why: Annotated[int, typer.Option(help="Say why, with so many reasons for each answer.", min=0)] = 0,
+    why: Annotated[int, typer.Option(help="Say why, with so many reasons for each answer.", min=0, max=MOST_COUNT)] = 0,
     terms: Annotated[bool, typer.Option("--terms", help="Show the terms that add up to each score.")] = False,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
     as_json: AsJson = False,
     *,
     question: dict[str, str],
+    restriction: dict[str, Any],
     evidence: dict[str, Any],
     as_of: dict[str, Any],
 ) -> None:
@@ -37,27 +49,30 @@ def predict(  # noqa: PLR0913, each is a flag
         raise ft.QuestionError("--without, --with and --past-only change one question; ask it without --questions")
     if questions is not None and question:
         raise ft.QuestionError("ask either by --questions, or by --subject, --predicate, --object and --time")
+    if questions is not None and restriction:
+        raise ft.QuestionError("--type and --where are of one question; the file may have the columns type and where")
     if questions is not None and out is not None:
         opened = open_run(run)
         if why:
             _say_what_is_missing(opened)
         count = as_of_view(opened, as_of, evidence).answer_file(
-            questions, out, top=top, already_known=known, reasons=why
+            questions, out, top=top, already_known=known, reasons=why, note=note
         )
         note(f"{count:,} questions answered in {out}")
         return
-    targets = ft.Question(**question).targets  # a question that cannot be asked should not wait for the model
+    asked = ft.Question(**question, **restriction)
+    targets = asked.targets  # a question that cannot be asked should not wait for the model
     opened = open_run(run)
     if targets == ("time",) and not opened.uses_time:
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:
         _say_what_is_missing(opened)
-    asked, changes, view = ft.Question(**question), None, as_of_view(opened, as_of, evidence)
+    changes, view = None, as_of_view(opened, as_of, evidence)
     if isinstance(view, ft.RunView):
         note(view.note)
     if evidence:
         changes = opened.what_if(**evidence).changes(asked, top=top, already_known=known)
-    answers = changes.answers if changes else view.predict(**question, top=top, already_known=known)
+    answers = changes.answers if changes else view.predict_many([asked], top=top, already_known=known)[0]
     if answers.note:
         note(answers.note)
     explained = [answer.explain(top=0) for answer in answers] if why else []

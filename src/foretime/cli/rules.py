@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 import foretime as ft
-from foretime.cli.options import COUNTING, MINING, READING, THRESHOLDS, AsJson, GraphSource, takes
+from foretime.cli.options import COUNTING, MINING, MOST_COUNT, READING, THRESHOLDS, AsJson, GraphSource, takes
 from foretime.cli.output import error_console, note, print_json, say, show
 
 rules_app = typer.Typer(help="Show, check, compare and import temporal rules.", no_args_is_help=True)
@@ -59,7 +59,7 @@ def show_rules(
         Literal["confidence", "head_coverage", "support", "file"],
         typer.Option(help="The largest first, or as in the file."),
     ] = "confidence",
-    top: Annotated[int, typer.Option("--top", "-n", help="How many; 0 for all.", min=0)] = TOP,
+    top: Annotated[int, typer.Option("--top", "-n", help="How many; 0 for all.", min=0, max=MOST_COUNT)] = TOP,
     as_json: AsJson = False,
 ) -> None:
     """Show the rules of a file or of a run; their numbers are their places in the file."""
@@ -113,9 +113,9 @@ def example(  # noqa: PLR0913, each is a flag
     file: RuleFile,
     graph: GraphSource,
     rule: Annotated[str, typer.Option(help="The number of a rule in the file, or a rule as text.")] = "1",
-    count: Annotated[int, typer.Option("--count", "-n", help="How many examples.", min=1)] = 5,
+    count: Annotated[int, typer.Option("--count", "-n", help="How many examples.", min=1, max=MOST_COUNT)] = 5,
     misses: Annotated[bool, typer.Option("--misses", help="Bodies whose head did not come.")] = False,
-    window: Annotated[int, typer.Option(help="How many steps after its body a head may come.")] = 19,
+    window: Annotated[int, typer.Option(help="How many steps after its body a head may come.", max=10_000)] = 19,
     splits: Annotated[str, typer.Option(metavar="SPLIT,…", help="The splits to look in: train,valid.")] = "train",
     as_json: AsJson = False,
     *,
@@ -155,9 +155,11 @@ def example(  # noqa: PLR0913, each is a flag
 def diff(
     first: Annotated[Path, typer.Argument(help="A file of rules, a run, or with --mine a graph.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="The other one.", show_default=False)],
-    by: Annotated[float, typer.Option(help="Confidences that change by no more are equal.", min=0.0)] = 0.05,
+    by: Annotated[float, typer.Option(help="Confidences that change by no more are equal.", min=0.0, max=1.0)] = 0.05,
     mine_both: Annotated[bool, typer.Option("--mine", help="Both are graphs: mine the rules of each.")] = False,
-    top: Annotated[int, typer.Option("--top", "-n", help="How many of each kind; 0 for all.", min=0)] = TOP,
+    top: Annotated[
+        int, typer.Option("--top", "-n", help="How many of each kind; 0 for all.", min=0, max=MOST_COUNT)
+    ] = TOP,
     as_json: AsJson = False,
     *,
     mining: dict[str, Any],

@@ -9,14 +9,14 @@ import typer
 
 import foretime as ft
 from foretime.cli.evaluate import print_protocol
-from foretime.cli.options import READING, parse_settings, takes
+from foretime.cli.options import LARGEST_SEED, MOST_EPOCHS, MOST_JOBS, READING, parse_settings, takes
 from foretime.cli.output import note, say, show
 
 
 @takes(READING)
 def train(  # noqa: PLR0913, each is a flag
     graph: Annotated[
-        str | None, typer.Argument(help="A folder of splits or a file of events; default: the configuration's.")
+        str | None, typer.Argument(help="A folder of splits, a file, or a database; default: the configuration's.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder of the new run.")] = None,
     preset: Annotated[
@@ -33,11 +33,15 @@ def train(  # noqa: PLR0913, each is a flag
         str | None,
         typer.Option(help="A model alone, without a preset: lcge, tntcomplex, …; any other word lists them all."),
     ] = None,
-    rank: Annotated[int | None, typer.Option(help="The size of the embeddings.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training events at most.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Questions in a step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="The step size of the optimiser.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the initial weights and the order of questions.")] = None,
+    rank: Annotated[int | None, typer.Option(help="The size of the embeddings.", max=10_000)] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over the training events at most.", max=MOST_EPOCHS)
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Questions in a step.", max=10_000_000)] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="The step size of the optimiser.", max=1e30)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the initial weights and the order of questions.", max=LARGEST_SEED)
+    ] = None,
     evidence: Annotated[
         bool | None,
         typer.Option("--evidence/--no-evidence", help="Score by grounded rules too, which explain answers."),
@@ -63,7 +67,7 @@ def train(  # noqa: PLR0913, each is a flag
     ] = None,
     test: Annotated[bool, typer.Option(help="Rank test at the end, once; not while you are still choosing.")] = True,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.")
+        int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.", max=MOST_JOBS)
     ] = 1,
     tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
     *,

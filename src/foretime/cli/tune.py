@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
+from foretime.cli.options import MOST_SECONDS
 
 TOP = 10
 """Trials that are shown."""
@@ -19,8 +20,12 @@ def tune(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where trials go and are resumed; default: runs/tune-NAME.")
     ] = None,
-    trials: Annotated[int | None, typer.Option(help="How many in all; default: the file's.", min=1)] = None,
-    seconds: Annotated[float, typer.Option(help="Begin no trial after so many seconds; 0: no limit.", min=0)] = 0.0,
+    trials: Annotated[
+        int | None, typer.Option(help="How many in all; default: the file's.", min=1, max=100_000)
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="Begin no trial after so many seconds; 0: no limit.", min=0, max=MOST_SECONDS)
+    ] = 0.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trials as JSON.")] = False,
 ) -> None:
     """Choose settings from declared ranges by the MRR on valid; call again to resume."""

@@ -9,14 +9,15 @@ import typer
 
 import foretime as ft
 from foretime.cli.options import LAYOUT, AsJson, RunPath, takes
-from foretime.cli.output import print_json, say, show
+from foretime.cli.output import note, print_json, say, show
 
 
 @takes(LAYOUT)
 def update(
     run: RunPath,
     events: Annotated[
-        Path | None, typer.Argument(help="A file of new events (TSV, CSV, JSON Lines, Parquet).", show_default=False)
+        str | None,
+        typer.Argument(help="A file of new events (TSV, CSV, JSON Lines, Parquet), or a database.", show_default=False),
     ] = None,
     known_column: Annotated[
         str | None,
@@ -45,6 +46,8 @@ def update(
         known = int(known_column) if known_column and known_column.isdecimal() else known_column
         report = opened.update(events, known=known, **layout)
         print_json(report.to_dict()) if as_json else say(str(report))
+        for warning in report.warnings:
+            note(f"warning: {warning}")
 
 
 def _undone(run: Path, gone: ft.Update | None) -> str:

@@ -11,7 +11,6 @@ of the same files. YAGO comes from nec-research/recurrency_baseline_tkg, split a
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -22,6 +21,7 @@ from foretime.data.dated_cuts import DateCut, cut_by_date
 from foretime.data.http import fetch
 from foretime.data.splitting import SPLITS
 from foretime.errors import DataError, DownloadError, suggestion
+from foretime.files import sha256_of
 from foretime.tables import Table
 
 SOURCE_VARIABLE = "FORETIME_SOURCE"
@@ -220,7 +220,7 @@ def data_folder() -> Path:
 
 
 def _is_right(path: Path, sha256: str) -> bool:
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+    return path.is_file() and sha256_of(path) == sha256
 
 
 def _all_right(folder: Path, data: PublicData) -> bool:

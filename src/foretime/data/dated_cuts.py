@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from foretime.data.splitting import SPLITS
+from foretime.files import read_text
 
 
 class DateCut(NamedTuple):
@@ -23,7 +24,7 @@ def cut_by_date(source: Path, target: Path, cut: DateCut) -> None:
     """
     parts: dict[str, list[str]] = {split: [] for split in SPLITS}
     for split in SPLITS:
-        for line in (source / f"{split}.txt").read_text(encoding="utf-8").split("\n"):
+        for line in read_text(source / f"{split}.txt").split("\n"):
             if line:
                 day = line.split("\t")[3]
                 parts["train" if day < cut.valid_from else "valid" if day < cut.test_from else "test"].append(line)

@@ -37,8 +37,8 @@ class Events(NamedTuple):
 class Facts:
     """Facts of a graph as ids. Each column is (facts,); `start` equals `end` for an event at one time.
 
-    At most one of `start` and `end` is `UNKNOWN` in a row. Start may follow end: real data has such rows, and they are
-    kept as they are.
+    At most one of `start` and `end` is `UNKNOWN` in a row; facts without a time (`Graph.background`) have neither.
+    Start may follow end: real data has such rows, and they are kept as they are.
     """
 
     subject: Ids

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,17 @@ import pyarrow as pa
 from foretime.config import DataConfig, check_section
 from foretime.data.assembling import join_tables
 from foretime.data.columns import EVENT, INTERVAL, KNOWN
+from foretime.data.databases import check_no_query, fetch, parse_address
+from foretime.data.date_forms import read_dates
 from foretime.data.facts import Ids
 from foretime.data.formats import read_table
 from foretime.data.formats.table import Coded, RawTable
 from foretime.data.growth import NewEvents
-from foretime.data.problems import SHOWN, Problems
+from foretime.data.problems import Problems
 from foretime.data.sources import read_id_names
 from foretime.data.timeline import Timeline
-from foretime.data.times import ACCEPTED, NO_TICK, UNITS, parse_times, tick_text, ticks_of
-from foretime.errors import DataError
+from foretime.data.times import ACCEPTED, INTEGER, NO_TICK, is_coarser, tick_text, ticks_of
+from foretime.errors import ConfigError, DataError
 
 
 def read_events(source: Any, timeline: Timeline, reading: Mapping[str, Any], known: str | int | None) -> NewEvents:
@@ -31,13 +34,21 @@ def read_events(source: Any, timeline: Timeline, reading: Mapping[str, Any], kno
     columns = {**reading.get("columns", {}), **({} if known is None else {KNOWN: known})}
     given = {**reading, "columns": columns, "granularity": timeline.unit}
     config = check_section(DataConfig, given, "", "data.")
-    problems = Problems()
-    is_file = isinstance(source, str | Path)
+    if config.bad_rows != "stop":
+        raise ConfigError("bad_rows: new events are read as a whole or not at all; leave it out, and fix the rows")
+    problems = Problems(can_skip=False)
+    address = parse_address(source)
+    is_file = address is None and isinstance(source, str | Path)
+    if address is None:
+        check_no_query(config, str(source) if is_file else "a table")
     if is_file and Path(source).is_dir():
         raise DataError(f"{source}: a folder; name the one file of new events")
     names = read_id_names(Path(source).parent, problems) if is_file and config.names == "auto" else {}
-    table = read_table(source if is_file else _framed(source), "the new events", config, problems)
-    known_at = _known(table, timeline, problems)
+    if address is not None:
+        source = fetch(address, config)
+    place = "the new events" if address is None else address.shown
+    table = read_table(source if is_file else _framed(source), place, config, problems)
+    known_at = _known(table, timeline, config.date_format, problems)
     rows = join_tables([table], names, config, problems)
     _check_times(table, rows.start, rows.end, timeline)
     return NewEvents(_names(rows.subject), _names(rows.predicate), _names(rows.object), rows.start, rows.end, known_at)
@@ -45,7 +56,7 @@ def read_events(source: Any, timeline: Timeline, reading: Mapping[str, Any], kno
 
 def _framed(source: Any) -> Any:
     """Return rows in Python as a table: tuples in the usual order, or dicts; a frame stays as it is."""
-    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "columns"):
+    if any(hasattr(source, name) for name in ("__arrow_c_stream__", "columns", "to_table")):
         return source
     rows = list(source) if isinstance(source, Iterable) and not isinstance(source, Mapping) else [source]
     if not rows:
@@ -67,33 +78,37 @@ def _texts(values: Iterable[Any]) -> pa.Array:
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def _known(table: RawTable, timeline: Timeline, problems: Problems) -> Ids:
+def _known(table: RawTable, timeline: Timeline, date_format: str, problems: Problems) -> Ids:
     """Return when each event was known, as ticks; `NO_TICK` where the table does not say."""
     column = table.columns.get(KNOWN)
     if column is None:
         return np.full(len(table), NO_TICK)
-    moments = parse_times([*column.values, ""])
-    ours = UNITS[: UNITS.index(timeline.unit)] if timeline.unit in UNITS else UNITS
-    wrong = (moments.precision == "") | np.isin(moments.precision, ours)
-    rows = np.flatnonzero(wrong[column.codes])
-    texts = [
-        f"known is {column.values[code]!r}, which is no {timeline.unit}; write {ACCEPTED}"
-        for code in column.codes[rows[:SHOWN]]
-    ]
-    problems.add_rows(rows.tolist(), table.locate, texts)
+    moments, _ = read_dates([*column.values, ""], date_format, timeline.unit)
+    coarse = [is_coarser(precision, timeline.unit) or precision == "" for precision in moments.precision.tolist()]
+    if timeline.unit == INTEGER:
+        coarse = [precision not in (INTEGER, "unknown") for precision in moments.precision.tolist()]
+    rows = np.flatnonzero(np.array(coarse)[column.codes])
+
+    def words(row: int) -> str:
+        return f"known is {column.values[column.codes[row]]!r}, which is no {timeline.unit}; write {ACCEPTED}"
+
+    problems.of_table(len(table), table.locate).add(rows, "no time: known", words)
     return np.asarray(ticks_of(moments, timeline.unit)[column.codes])
 
 
 def _check_times(table: RawTable, start: Ids, end: Ids, timeline: Timeline) -> None:
     problems = Problems()
     problems.begin(table.name)
+    found = problems.of_table(len(table), table.locate)
     for ticks in (start, end) if table.start != table.end else (start,):
-        rows = np.flatnonzero(~timeline.fits(ticks))
-        texts = [
-            f"{tick_text(int(tick), timeline.unit)} {_misfit(int(tick), timeline)}" for tick in ticks[rows[:SHOWN]]
-        ]
-        problems.add_rows(rows.tolist(), table.locate, texts)
+        words = partial(_misfit_words, ticks, timeline)
+        found.add(np.flatnonzero(~timeline.fits(ticks)), "off the timeline", words)
     problems.check()
+
+
+def _misfit_words(ticks: Ids, timeline: Timeline, row: int) -> str:
+    tick = int(ticks[row])
+    return f"{tick_text(tick, timeline.unit)} {_misfit(tick, timeline)}"
 
 
 def _misfit(tick: int, timeline: Timeline) -> str:

@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foretime.data.facts import UNKNOWN, Ids
-from foretime.data.times import INTEGER, NO_TICK, UNITS, Moments, check_granularity, parse_time, tick_text, ticks_of
+from foretime.data.times import (
+    INTEGER,
+    NO_TICK,
+    UNITS,
+    Moments,
+    check_granularity,
+    is_coarser,
+    parse_time,
+    tick_text,
+    ticks_of,
+)
 from foretime.errors import DataError, QuestionError
 
 MOST_STEPS = 1_000_000
@@ -163,7 +173,7 @@ class Timeline:
         ours, theirs = self.unit == INTEGER, moment.precision == INTEGER
         if ours != theirs and not (theirs and self.unit == "year"):
             raise QuestionError(f"{text!r} is not a {self.unit}; write it as in {self.label(0)} ({self.span})")
-        if not ours and not theirs and UNITS.index(moment.precision) < UNITS.index(self.unit):
+        if is_coarser(moment.precision, self.unit):
             near = f"write a {self.unit}, as in {self.label(0)} ({self.span})"
             raise QuestionError(f"{text!r} is precise to the {moment.precision} only; {near}")
         return int(ticks_of(Moments(np.array([moment.precision]), np.array([moment.value])), self.unit)[0])

@@ -1,8 +1,9 @@
 """Times as texts, and as whole numbers of the unit in which a graph counts time.
 
 A text is read as an instant of the calendar with a *precision* (`2014-05-13` is precise to the day, `986-##-##` to the
-year), as an unknown time (`####-##-##`), or as a plain integer. The calendar is the Gregorian one, carried back before
-its introduction, so that the years -44, 19 and 2018 lie on one line.
+year, `195#` to the decade), as an unknown time (`####-##-##`), or as a plain integer. The calendar is the Gregorian
+one, carried back before its introduction, so that the years -44, 19 and 2018 lie on one line. Years before our era are
+those of ISO 8601: the year 0 is 1 BCE, and -44 is 45 BCE.
 
 A *tick* is a whole number of a unit: days since 1970-01-01, weeks from Monday to Sunday, months, years by their own
 number, or an integer as it is.
@@ -11,7 +12,7 @@ number, or an integer as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -20,14 +21,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from foretime.errors import ConfigError, DataError, suggestion
+from foretime.errors import ConfigError, suggestion
 
 INTEGER = "step"
 """The precision, and the unit, of plain integers."""
 ACCEPTED = "2014-05-13, 2014-05-13T09:30Z, 2014-05, 986, 986-##-##, an integer, or ####-##-## if it is not known"
+VAGUE = ("millennium", "century", "decade")
+"""Precisions that are coarser than any unit: such a time is never known to the step."""
 
 UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
 """The units of the calendar, from coarse to fine."""
+PRECISIONS = (*VAGUE, *UNITS)
+"""The precisions of the calendar, from coarse to fine."""
 NO_TICK = int(np.iinfo(np.int64).min)
 """Stands for a time that is not known, while steps are not numbered yet."""
 
@@ -37,6 +42,7 @@ _MONDAY = 3 * 86400  # 1970 began on a Thursday: the first full week is counted 
 EPOCH = date(1970, 1, 1).toordinal()
 CYCLE_YEARS, CYCLE_DAYS = 400, 146_097  # the Gregorian calendar repeats, weekdays included, after 400 years
 
+_MOST_DIGITS = 9  # of the number of bins
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _WEEK = re.compile(r"(?P<year>[+-]?\d{1,6})-W(?P<week>\d\d)", re.ASCII)
 _CALENDAR = re.compile(
@@ -44,6 +50,27 @@ _CALENDAR = re.compile(
     r"([T ](?P<hour>\d\d)(:(?P<minute>\d\d)(:(?P<second>\d\d)([.,]\d+)?)?)?(?P<zone>Z|[+-]\d\d(:?\d\d)?)?)?",
     re.ASCII,
 )
+_UNKNOWN = frozenset({"####", "####-##", "####-##-##"})
+_SPAN = re.compile(r"(?P<sign>[+-]?)(?P<digits>\d{1,3})(?P<hashes>#{1,3})(-##){0,2}", re.ASCII)
+_CROSSED = re.compile(r"[+-]?[\dX]{1,6}(-[\dX]{2}){0,2}", re.ASCII)  # ISO 8601-2 writes X for a digit that is not known
+_WRITTEN = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        r"(?P<day>\d{1,2})[ -](?P<month>[A-Za-z]{3,9})\.?,?[ -](?P<year>\d{4}|\d\d)",
+        r"(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
+        r"(?P<year>\d{4})[ -](?P<month>[A-Za-z]{3,9})[ -](?P<day>\d{1,2})",
+        r"(?P<month>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})",
+        r"(?P<year>\d{4})(?P<mark>[/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})",
+    )
+)
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+MONTHS = {month[:length]: number for number, month in enumerate(_MONTHS, 1) for length in (3, len(month))} | {"sept": 9}
+"""The months by their English names, and by these cut short."""
+PIVOT = 69
+"""Years of two digits are 1969 to 2068, as POSIX has it."""
 
 
 class Moment(NamedTuple):
@@ -60,25 +87,53 @@ def parse_time(text: str) -> Moment | None:
     """Return the time that a text names, `NOT_KNOWN` for `####-##-##`, or nothing if it names none."""
     if _INTEGER.fullmatch(text):
         return Moment(INTEGER, int(text))
-    if text == "####-##-##":
+    if "X" in text and _CROSSED.fullmatch(text):
+        text = text.replace("X", "#")
+    if text in _UNKNOWN:
         return NOT_KNOWN
     try:
         if match := _CALENDAR.fullmatch(text):
             return _calendar_moment(match)
         if match := _WEEK.fullmatch(text):
             return Moment("week", _week_seconds(int(match["year"]), int(match["week"])))
-    except ValueError:  # there is no 30 February, and no week 54
+        if match := _SPAN.fullmatch(text):
+            return _span_moment(match)
+        if match := next(filter(None, (pattern.fullmatch(text) for pattern in _WRITTEN)), None):
+            return _written_moment(match.groupdict())
+    except (KeyError, ValueError):  # there is no 30 February, no week 54, and no month called Foo
         return None
     return None
+
+
+def full_year(digits: str) -> int:
+    """Return the year that two digits mean, or more digits just say."""
+    return int(digits) + (0 if len(digits) > 2 else 2000 if int(digits) < PIVOT else 1900)
+
+
+def _span_moment(match: re.Match[str]) -> Moment:
+    """Return a decade, a century or a millennium by its first year."""
+    years = 10 ** len(match["hashes"])
+    first = int(match["digits"]) * years
+    year = -first - years + 1 if match["sign"] == "-" else first
+    return Moment(VAGUE[-len(match["hashes"])], days_of(year, 1, 1) * 86400)
+
+
+def _written_moment(found: dict[str, str]) -> Moment:
+    month = found["month"]
+    number = int(month) if month.isdecimal() else MONTHS[month.casefold()]
+    day = found.get("day")
+    return Moment("day" if day else "month", days_of(full_year(found["year"]), number, int(day or 1)) * 86400)
 
 
 def _calendar_moment(match: re.Match[str]) -> Moment | None:
     month, day, hour = match["month"], match["day"], match["hour"]
     year_only = month == "##"
     month_only = not year_only and (day is None or day == "##")
-    if (year_only and day != "##") or (hour and (year_only or month_only)):
+    if (year_only and day not in (None, "##")) or (hour and (year_only or month_only)):
         return None
-    days = _days(int(match["year"]), 1 if year_only else int(month), 1 if year_only or month_only else int(day))
+    if len(match["year"]) < 3 and not year_only:
+        return None  # 13-05-14 is a day of the year 13, of 2013 or of 2014
+    days = days_of(int(match["year"]), 1 if year_only else int(month), 1 if year_only or month_only else int(day))
     if hour is None:
         return Moment("year" if year_only else "month" if month_only else "day", days * 86400)
     seconds = _clock_seconds(int(hour), int(match["minute"] or 0), int(match["second"] or 0))
@@ -86,7 +141,7 @@ def _calendar_moment(match: re.Match[str]) -> Moment | None:
     return Moment(precision, days * 86400 + seconds - _zone_seconds(match["zone"]))
 
 
-def _days(year: int, month: int, day: int) -> int:
+def days_of(year: int, month: int, day: int) -> int:
     """Return the days since 1970-01-01, for any year."""
     cycles = year // CYCLE_YEARS - 5
     return date(2000 + year % CYCLE_YEARS, month, day).toordinal() - EPOCH + cycles * CYCLE_DAYS
@@ -121,7 +176,7 @@ class Moments(NamedTuple):
 
 def parse_times(texts: Sequence[str]) -> Moments:
     """Return the times that the texts name. An empty text is an unknown time: an open end of an interval."""
-    precision = np.full(len(texts), "second", dtype="U8")
+    precision = np.full(len(texts), "second", dtype="U10")
     value = np.zeros(len(texts), dtype=np.int64)
     instants, value[instants] = _parse_instants(texts)
     for row in np.flatnonzero(~instants).tolist():
@@ -148,8 +203,8 @@ def check_granularity(granularity: str) -> tuple[str, int]:
     """Return the granularity as a unit (or `auto`) and a number of bins, 0 for none."""
     if granularity.startswith("bins:"):
         count = granularity.removeprefix("bins:")
-        if not count.isdecimal() or int(count) < 1:
-            raise ConfigError(f"granularity {granularity!r}: write the number of bins, as in bins:100")
+        if not count.isdecimal() or len(count) > _MOST_DIGITS or int(count) < 1:
+            raise ConfigError(f"granularity {granularity[:40]!r}: write the number of bins, as in bins:100")
         return "auto", int(count)
     known = ("auto", *reversed(UNITS), INTEGER)
     if granularity not in known:
@@ -158,50 +213,22 @@ def check_granularity(granularity: str) -> tuple[str, int]:
     return granularity, 0
 
 
-def choose_unit(moments: Moments, granularity: str, place: Callable[[int], str]) -> str:
-    """Return the unit in which the times are counted; raise `DataError` where they do not agree with the granularity.
-
-    `place` says where the time with a given number stands. Plain integers are years if the granularity is `year` or if
-    some other time is just a year; otherwise they and dates cannot be in one graph. `auto` is the day, or the month or
-    the year if some time is no more precise than that; with bins it is the precision of the least precise time.
-    """
-    unit, bins = check_granularity(granularity)
-    present = set(moments.precision.tolist())
-    calendar = [name for name in UNITS if name in present]
-    if not calendar:
-        if unit not in ("auto", INTEGER, "year"):
-            raise DataError(f"the times are plain integers and have no {unit}; use --granularity step, or year")
-        return "year" if unit == "year" else INTEGER
-
-    def first(*precisions: str) -> str:
-        return place(int(np.flatnonzero(np.isin(moments.precision, precisions))[0]))
-
-    coarsest = calendar[0]
-    if INTEGER in present and unit != "year" and coarsest != "year":
-        raise DataError(
-            f"dates and plain integers in one graph:\n  {first(*UNITS)} is a date\n  {first(INTEGER)} is an integer\n"
-            "if the integers are years, use --granularity year; otherwise write all times in one way"
-        )
-    if unit == INTEGER:
-        raise DataError("the times are dates and have no integer step; use --granularity day, or a coarser unit")
-    if unit == "auto":
-        return coarsest if bins else min(coarsest, "day", key=UNITS.index)
-    if UNITS.index(coarsest) < UNITS.index(unit):
-        raise DataError(
-            f"{first(coarsest)} is precise to the {coarsest} only; use --granularity {coarsest}, or a coarser unit"
-        )
-    return unit
+def is_coarser(precision: str, unit: str) -> bool:
+    """Return whether a time of the calendar is less precise than a unit of it."""
+    return precision in PRECISIONS and unit in UNITS and PRECISIONS.index(precision) < PRECISIONS.index(unit)
 
 
 def ticks_of(moments: Moments, unit: str) -> NDArray[np.int64]:
-    """Return the tick of each time, `NO_TICK` where it is not known."""
+    """Return the tick of each time, `NO_TICK` where it is not known, or not to the unit."""
     if unit in _SECONDS:
         ticks = (moments.value + (_MONDAY if unit == "week" else 0)) // _SECONDS[unit]
     else:
         ticks = moments.value.copy()
         dated = moments.precision != INTEGER
         ticks[dated] = _civil_ticks(moments.value[dated], unit)
-    ticks[~np.isin(moments.precision, (*UNITS, INTEGER))] = NO_TICK
+    precise = [name for name in UNITS if not is_coarser(name, unit)]
+    precise += [INTEGER] if unit in ("year", INTEGER) else []  # among dates an integer is a year
+    ticks[~np.isin(moments.precision, precise)] = NO_TICK
     return ticks
 
 

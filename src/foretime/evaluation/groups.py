@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import Events, Facts, Ids
 from foretime.data.graph import Graph
+from foretime.evidence.silence import looked_at_from
 
 Rows = NDArray[np.bool_]
 KINDS = ("same step", "within 1 step", "within 7 steps", "within 30 steps", "farther", "never")
@@ -64,14 +65,18 @@ def by_predicate(questions: Facts, graph: Graph) -> dict[str, Ids]:
 class PairHistory:
     """The events of every two entities in train and updates, or other events, whatever their predicate and direction.
 
-    With `past_only` nothing counts as near that is not before the time asked about. `events` have inverses too.
+    With `past_only` nothing counts as near that is not before the time asked about. `events` have inverses too. With a
+    `silence`, distances are counted from where the evidence of a question is looked at.
     """
 
-    def __init__(self, graph: Graph, past_only: bool = False, events: Events | None = None) -> None:
-        self.past_only = past_only
+    def __init__(
+        self, graph: Graph, past_only: bool = False, events: Events | None = None, silence: int | None = None
+    ) -> None:
+        self.past_only, self._silence = past_only, silence
         events = graph.seen.with_inverses(len(graph.predicates)).events() if events is None else events
         self._entities, self._steps = len(graph.entities), len(graph.timeline)
         self._keys = np.sort(self._key(events.subject, events.object, events.time))
+        self._eventful = np.flatnonzero(np.bincount(events.time))  # the steps with events
 
     def grown(self, graph: Graph, added: Facts) -> PairHistory:
         """Return the history of a graph that has grown from this one: the events of more facts are merged in."""
@@ -83,6 +88,7 @@ class PairHistory:
         events = added.with_inverses(len(graph.predicates)).events()
         new = np.sort(other._key(events.subject, events.object, events.time))
         other._keys = np.insert(old, np.searchsorted(old, new), new)
+        other._eventful = np.union1d(self._eventful, events.time)
         return other
 
     def _key(self, subject: Ids, object_: Ids, time: Ids) -> Ids:
@@ -91,7 +97,7 @@ class PairHistory:
     def kinds_by_distance(self, facts: Facts) -> Ids:
         """Return the place in `KINDS` of each fact's subject and object at its time; the nearer end of an interval."""
         pair = facts.subject * self._entities + facts.object
-        distance = np.minimum(*(self._nearest(pair, end) for end in facts.known_ends()))
+        distance = np.minimum(*(self._nearest(pair, self._as_of(end)) for end in facts.known_ends()))
         return np.where(distance == _FAR, len(KINDS) - 1, np.searchsorted(_EDGES, distance))
 
     def kinds_by_count(self, facts: Facts) -> Ids:
@@ -99,6 +105,9 @@ class PairHistory:
         pair = (facts.subject * self._entities + facts.object) * 4 * self._steps
         first, last = (np.searchsorted(self._keys, pair + side * 4 * self._steps) for side in (0, 1))
         return np.searchsorted(_COUNTS, last - first)
+
+    def _as_of(self, time: Ids) -> Ids:
+        return time if self._silence is None else looked_at_from(time, self._eventful, self._silence)
 
     def _nearest(self, pair: Ids, time: Ids) -> Ids:
         """Return how many steps the nearest event of each pair is from the time."""

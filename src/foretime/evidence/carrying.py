@@ -9,9 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from foretime.data.facts import Facts, Ids
+from foretime.data.facts import Facts, Ids, empty_facts
+from foretime.evidence.background import Background, BackgroundRules, background_lists
 from foretime.evidence.events import event_lists, offsets_of
-from foretime.evidence.families import FEATURES, RULED
+from foretime.evidence.families import BACKGROUND_FEATURES, FEATURES, RULED
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.vocabulary import RuleVocabulary
 
@@ -73,10 +74,12 @@ def carry_index(
     rules = RuleVocabulary(pairs.first, pairs.body.astype(np.int32), paths.first, paths.body, confidence)
     nothing = np.empty(0, dtype=np.int64)
     events = event_lists(Facts(*[nothing] * 5), sizes[0], map_.predicates, sizes[1])
-    carried = EvidenceIndex(sizes[0], events, rules, index.reach)
+    timeless = None if index.background is None else carry_background(index.background, map_, sizes[0])
+    background = None if timeless is None else timeless[0]
+    carried = EvidenceIndex(sizes[0], events, rules, index.reach, background, index.silence)
     if weights is None:
         return carried, None
-    every_weight = weights.detach()
+    every_weight, of_background = weights.detach().split([index.event_weights, index.weights - index.event_weights])  # type: ignore[no-untyped-call]
     shared, own = every_weight[:FEATURES], every_weight[FEATURES : FEATURES * (1 + old)]
     rest = every_weight[FEATURES * (1 + old) :]
     of_pairs = rest[: RULED * len(index.rules.pair_body)].view(-1, RULED)
@@ -85,7 +88,27 @@ def carry_index(
     seen = torch.from_numpy(map_.ids >= 0)
     moved[seen] = own.view(-1, FEATURES)[torch.from_numpy(map_.ids)[seen]]
     ruled = of_pairs[torch.from_numpy(pairs.rule)].reshape(-1)
-    return carried, torch.cat([shared, moved.view(-1), ruled, of_paths[torch.from_numpy(paths.rule)]])
+    found = [shared, moved.view(-1), ruled, of_paths[torch.from_numpy(paths.rule)]]
+    if timeless is not None:
+        found.append(_move_background(of_background, map_, timeless[1]))
+    return carried, torch.cat(found)
+
+
+def carry_background(background: Background, map_: PredicateMap, entities: int) -> tuple[Background, Ids]:
+    """Return the rules of facts without a time under other ids, without facts, and which of the old ones each is."""
+    back, every = map_.back(), 2 * map_.predicates
+    moved = _move(background.rules.first, back[background.rules.body], back, every)
+    lists = background_lists(empty_facts(), entities, map_.predicates)
+    return Background(lists, BackgroundRules(moved.first, moved.body.astype(np.int32))), moved.rule
+
+
+def _move_background(weights: Tensor, map_: PredicateMap, rules: Ids) -> Tensor:
+    """Return the weights of the features and of the rules of facts without a time, under other ids."""
+    size, old = BACKGROUND_FEATURES, 2 * map_.trained
+    shared, own, of_rules = weights.split([size, size * old, len(weights) - size * (1 + old)])  # type: ignore[no-untyped-call]
+    moved, seen = torch.zeros(2 * map_.predicates, size), torch.from_numpy(map_.ids >= 0)
+    moved[seen] = own.view(-1, size)[torch.from_numpy(map_.ids)[seen]]
+    return torch.cat([shared, moved.view(-1), of_rules[torch.from_numpy(rules)]])
 
 
 def carry_weights(index: EvidenceIndex, weights: Tensor, map_: PredicateMap, onto: EvidenceIndex) -> Tensor:
@@ -94,15 +117,22 @@ def carry_weights(index: EvidenceIndex, weights: Tensor, map_: PredicateMap, ont
     if moved is None:
         raise TypeError("there are weights to carry over")
     every, found = 2 * map_.predicates, torch.zeros(onto.weights)
-    (features, pairs, paths), (features_before, pairs_before, paths_before) = (
-        vector.split([FEATURES * (1 + every), RULED * len(rules.pair_body), len(rules.path_body)])  # type: ignore[no-untyped-call]
-        for vector, rules in ((found, onto.rules), (moved, carried.rules))
+    (features, pairs, paths, timeless), (features_before, pairs_before, paths_before, timeless_before) = (
+        vector.split([FEATURES * (1 + every), RULED * len(one.rules.pair_body), len(one.rules.path_body), rest])  # type: ignore[no-untyped-call]
+        for vector, one in ((found, onto), (moved, carried))
+        for rest in (one.weights - one.event_weights,)
     )
     features.copy_(features_before)
     now, before = _places_of_both(*(_keys(one.rules.pair, one.rules.pair_body, every) for one in (onto, carried)))
     pairs.view(-1, RULED)[now] = pairs_before.view(-1, RULED)[before]
     now, before = _places_of_both(*(_keys(one.rules.path, one.rules.path_body, every**2) for one in (onto, carried)))
     paths[now] = paths_before[before]
+    if onto.background is not None and carried.background is not None:
+        size = BACKGROUND_FEATURES * (1 + every)
+        timeless[:size] = timeless_before[:size]
+        both = (_keys(one.background.rules.first, one.background.rules.body, every) for one in (onto, carried))  # type: ignore[union-attr]
+        now, before = _places_of_both(*both)
+        timeless[size + now] = timeless_before[size + before]
     return found
 
 

@@ -17,11 +17,13 @@ FADING: Final = (2.0, 8.0, 30.0, 120.0)
 RATES: Final = 16
 """Features of a sum of fading events: below 1/128, below 1/64, … 128 and more."""
 
-Kind = Literal["offset", "farther", "total", "now", "affinity", "rate"]
+Kind = Literal["offset", "farther", "total", "now", "affinity", "rate", "fact"]
 """What the value of a feature is: the signed distance of the nearest event, that of the farther event of a path, how
-many events there are in all, how many at the step asked about, an affinity, or a sum of events that fade with time."""
+many events there are in all, how many at the step asked about, an affinity, a sum of events that fade with time, or a
+fact without a time."""
 _SIZES: Final[dict[Kind, int]] = {
-    "offset": OFFSETS, "farther": OFFSETS, "total": COUNTS, "now": COUNTS, "affinity": AFFINITIES, "rate": RATES
+    "offset": OFFSETS, "farther": OFFSETS, "total": COUNTS, "now": COUNTS, "affinity": AFFINITIES, "rate": RATES,
+    "fact": 3,
 }  # fmt: skip
 
 
@@ -40,7 +42,7 @@ class Family(NamedTuple):
     name: str
     words: str
     """What it is evidence of."""
-    events: Literal["by_pair", "between", "by_object", "by_entity", "meetings", "paths"]
+    events: Literal["by_pair", "between", "by_object", "by_entity", "meetings", "paths", "none"]
     """Where the events of its features lie: a list of `EventLists`, or two by two in the recorded groundings."""
     groups: tuple[FeatureGroup, ...]
 
@@ -101,6 +103,23 @@ FEATURES: Final = sum(group.size for group in GROUPS.values())
 """How many features there are in all. New ones come last: `module.in_layout` reads the weights of earlier versions."""
 RULED: Final = sum(group.size for group in FAMILIES[0].groups)
 """The features of the pair, which come first: each has a weight of its own for every pair rule."""
+BACKGROUND_FAMILY: Final = _numbered(
+    (
+        "background",
+        "facts without a time",
+        "none",
+        {
+            "background_pair": "fact",  # between the two: of the predicate asked about, its inverse, another one
+            "background_object": "total",
+            "background_affinity": "affinity",
+            "background_path": "total",
+        },
+    ),
+)[0]
+"""The family of facts without a time. It stands apart: its features are numbered on their own, and their weights come
+after all others, so that a graph without such facts has none of them."""
+BACKGROUND_GROUPS: Final = {group.name: group for group in BACKGROUND_FAMILY.groups}
+BACKGROUND_FEATURES: Final = sum(group.size for group in BACKGROUND_FAMILY.groups)
 PATH_SLOTS: Final = 1 << 14
 """Groundings of path rules that are kept for a question: (candidate, rule) pairs beyond are not looked at."""
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foretime.config import EvidenceConfig
-from foretime.data.facts import concatenate
+from foretime.data.facts import UNKNOWN, Facts, concatenate
 from foretime.data.graph import Graph
+from foretime.evidence.background import Background, background_of
 from foretime.evidence.events import EventLists, event_lists
-from foretime.evidence.families import FAMILY_NAMES, FEATURES, RATED, RULED, Reach
+from foretime.evidence.families import BACKGROUND_FAMILY, FAMILY_NAMES, FEATURES, RATED, RULED, Reach
+from foretime.evidence.silence import looked_at_from
 from foretime.evidence.vocabulary import RuleVocabulary, rule_vocabulary
 from foretime.rules.table import Rules
 
@@ -25,18 +28,43 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class EvidenceIndex:
-    """Sorted events, the rules with weights of their own, and how far to look."""
+    """Sorted events, the rules with weights of their own, how far to look, and the facts without a time, if any.
+
+    Where only the past is looked at, no question is looked at from farther behind the last event than `silence`, if
+    there is one: a run chooses it when it has been trained.
+    """
 
     entities: int
     events: EventLists
     rules: RuleVocabulary
     reach: Reach
+    background: Background | None = None
+    silence: int | None = None
+
+    @property
+    def event_weights(self) -> int:
+        """How many weights the evidence of events has: of features, of (predicate, feature) pairs, of rules."""
+        rules = RULED * len(self.rules.pair_body) + len(self.rules.path_body)
+        return FEATURES * (1 + 2 * self.events.predicates) + rules
 
     @property
     def weights(self) -> int:
-        """How many weights the evidence has: of features, of (predicate, feature) pairs, of rules."""
-        rules = RULED * len(self.rules.pair_body) + len(self.rules.path_body)
-        return FEATURES * (1 + 2 * self.events.predicates) + rules
+        """How many weights the evidence has: those of events, and behind them those of facts without a time."""
+        return self.event_weights + (0 if self.background is None else self.background.weights)
+
+    def as_of(self, time: Ids) -> Ids:
+        """Return the step as of which questions at steps are looked at: their own, unless that is far from all events.
+
+        Whoever reads events for a question, or how old they are, asks here first.
+        """
+        if self.silence is None or not self.reach.past_only:
+            return time
+        return looked_at_from(time, np.flatnonzero(np.diff(self.events.step)), self.silence)
+
+    def facts_as_of(self, facts: Facts) -> Facts:
+        """Return facts at the times as of which they are looked at, each end by itself."""
+        start, end = (np.where(step == UNKNOWN, UNKNOWN, self.as_of(step)) for step in (facts.start, facts.end))
+        return replace(facts, start=start, end=end)
 
     def score(self, weights: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
         """Return the evidence of every entity as the object of each question, (questions, entities)."""
@@ -48,10 +76,16 @@ class EvidenceIndex:
         """Return the evidence of one entity as the object of each question, (questions,): as `score` has it."""
         from foretime.evidence.walk import RUNS, score_each
 
+        time = self.as_of(time)
         out = np.empty(len(subject), dtype=np.float32)
         score_each(
             self.events, self.rules, self.reach, weights, subject, predicate, objects, time, out, min(RUNS, len(out))
         )
+        if self.background is not None:
+            from foretime.evidence.background_walk import score_background
+
+            given, first = self._of_background(self.background), self.event_weights
+            score_background(*given, weights, first, subject, predicate, objects, time, out, min(RUNS, len(out)))
         return out
 
     def gradient(self, scores: Floats, subject: Ids, predicate: Ids, time: Ids) -> Floats:
@@ -63,7 +97,10 @@ class EvidenceIndex:
         return np.asarray(tables.sum(0))
 
     def record(self, subject: int, predicate: int, object_: int, time: int) -> NDArray[np.float64]:
-        """Return every feature of one candidate, and where the events lie that ground it: the rows of `Sink`."""
+        """Return every feature of one candidate, and where the events lie that ground it: the rows of `Sink`.
+
+        The time is that of `as_of`, because the events that are found are counted from there.
+        """
         from foretime.evidence.walk import record_one
 
         room = ROWS
@@ -75,22 +112,51 @@ class EvidenceIndex:
                 return rows[1 : 1 + size]
             room = size
 
+    def record_background(self, subject: int, predicate: int, object_: int, time: int) -> NDArray[np.float64]:
+        """Return every feature of one candidate by facts without a time: (features, 3), feature, rule and value."""
+        if self.background is None:
+            return np.empty((0, 3))
+        from foretime.evidence.background_walk import record_background
+
+        lists, rules = self.background
+        found = record_background(lists, rules, self.events, self.rules, self.reach, subject, predicate, time, object_)
+        return np.asarray(found)
+
     def by_family(self) -> dict[str, EvidenceIndex]:
         """Return the index of each family in use on its own."""
-        return {
-            name: replace(self, reach=self.reach._replace(**{other: other == name for other in FAMILY_NAMES}))
+        found = {
+            name: replace(
+                self,
+                reach=self.reach._replace(**{other: other == name for other in FAMILY_NAMES}),
+                background=None,
+            )
             for name in FAMILY_NAMES
             if getattr(self.reach, name)
         }
+        if self.background is None:
+            return found
+        no_events = self.reach._replace(**dict.fromkeys(FAMILY_NAMES, False))
+        return {**found, BACKGROUND_FAMILY.name: replace(self, reach=no_events)}
+
+    def _of_background(self, background: Background) -> tuple[Any, ...]:
+        """Return what the walk through the facts without a time is given."""
+        return background.lists, background.rules, self.events, self.rules, self.reach
 
     def _walk(self, tables: Floats, scores: Floats, learn: bool, subject: Ids, predicate: Ids, time: Ids) -> None:
         from foretime.evidence.walk import RUNS, walk_all  # numba is slow to load, and not every command walks
 
+        time = self.as_of(time)
         order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
         runs = RUNS if learn else min(RUNS, len(subject))
         columns = (subject, predicate, time, order, self._cuts(subject[order], runs))
         asked = map(np.ascontiguousarray, columns)  # a kernel is compiled anew for each layout
-        walk_all(self.events, self.rules, self.reach, tables, scores, learn, *asked, runs)
+        given = tuple(asked)
+        walk_all(self.events, self.rules, self.reach, tables, scores, learn, *given, runs)
+        if self.background is not None:
+            from foretime.evidence.background_walk import walk_background
+
+            own = self._of_background(self.background)
+            walk_background(*own, tables, self.event_weights, scores, learn, *given, runs)
 
     def _cuts(self, subject: Ids, runs: int) -> Ids:
         """Return where to cut questions into runs that cost about the same: a subject with many partners costs more."""
@@ -116,4 +182,5 @@ def build_index(graph: Graph, config: EvidenceConfig, rules: Rules | None = None
     settings = {
         name: name in config.families if name in FAMILY_NAMES else getattr(config, name) for name in Reach._fields
     }
-    return EvidenceIndex(len(graph.entities), events, vocabulary, Reach(**settings))
+    background = background_of(graph.background, learned, config.pair_support) if config.background else None
+    return EvidenceIndex(len(graph.entities), events, vocabulary, Reach(**settings), background)

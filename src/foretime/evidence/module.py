@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from foretime.evidence.families import FEATURES
 from foretime.evidence.index import EvidenceIndex
 from foretime.models.base import Component, Model, Queries, ScoreTerm
+from foretime.models.past_events import PastEvents
 from foretime.rules.table import Rules
 
 ROWS_AT_ONCE = 512
@@ -107,7 +109,7 @@ class WithEvidence(Model):
 
     def __init__(self, base: Model, index: EvidenceIndex) -> None:
         nn.Module.__init__(self)
-        self.base = base
+        self.base = base.reading(_past_events(index)) if base.reads_events else base
         self.evidence = EvidenceComponent(index)
 
     def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> WithEvidence:
@@ -123,9 +125,14 @@ class WithEvidence(Model):
     def base_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms of the model alone; to it, a time after the last step is the last step.
 
-        An embedding has to be learned, so a step beyond the timeline has none; the evidence needs none.
+        An embedding has to be learned, so a step beyond the timeline has none; what reads events needs none, and reads
+        them as of the time from which the evidence is looked at.
         """
-        time = queries.time.clamp(max=self.evidence.index.events.steps - 1)
+        index = self.evidence.index
+        if self.base.reads_events:
+            time = torch.from_numpy(index.as_of(queries.time.numpy()))
+            return self.base.score_terms(queries._replace(time=time), objects)
+        time = queries.time.clamp(max=index.events.steps - 1)
         return self.base.score_terms(queries._replace(time=time), objects)
 
     def penalties(self, queries: Queries, objects: Tensor) -> dict[str, Tensor]:
@@ -150,6 +157,13 @@ class WithEvidence(Model):
         self.base.constrain_()
 
 
+def _past_events(index: EvidenceIndex) -> PastEvents:
+    """Return the events of an index as models read them."""
+    events = index.events
+    columns = events.by_entity_time, events.by_entity_other, events.by_entity_predicate, events.by_entity_twin
+    return PastEvents.of(events.by_entity, *(column.astype(np.int64) for column in columns))
+
+
 def in_layout(weights: Tensor, index: EvidenceIndex) -> Tensor:
     """Return saved weights in the layout of this version: an earlier one had fewer features, the first of these."""
     rows = 1 + 2 * index.events.predicates
@@ -160,6 +174,11 @@ def in_layout(weights: Tensor, index: EvidenceIndex) -> Tensor:
     features = weights.new_zeros(rows, FEATURES)
     features[:, :before] = weights[:of_features].view(rows, before)
     return torch.cat([features.view(-1), weights[of_features:]])
+
+
+def model_on(model: Model, index: EvidenceIndex, weights: Tensor | None = None) -> Model:
+    """Return a model with its evidence over other events, as `EvidenceComponent.on` has it; itself without evidence."""
+    return model.on(index, weights) if isinstance(model, EvidenceComponent | WithEvidence) else model
 
 
 def evidence_of(model: Model) -> EvidenceComponent | None:

@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from foretime.data.facts import UNKNOWN, inverse
-from foretime.evidence.families import FAMILIES, FEATURES, RATED, RULED
+from foretime.evidence.background_facts import BackgroundFact, facts_behind
+from foretime.evidence.families import (
+    BACKGROUND_FAMILY,
+    BACKGROUND_FEATURES,
+    FAMILIES,
+    FEATURES,
+    RATED,
+    RULED,
+)
 from foretime.evidence.index import EvidenceIndex, Floats
 from foretime.evidence.visibility import is_hidden, is_watched
 
@@ -25,6 +33,8 @@ EVENTS_KEPT = 10
 """How many events a reason names at the most, the nearest in time first."""
 _GROUPS = [(family, group) for family in FAMILIES for group in family.groups for _ in range(group.size)]
 """The family and the group of each feature."""
+_BACKGROUND_GROUPS = [group for group in BACKGROUND_FAMILY.groups for _ in range(group.size)]
+"""The group of each feature of facts without a time."""
 
 
 class Event(NamedTuple):
@@ -70,6 +80,8 @@ class Reason:
     """The partners that candidate and subject share, those with the largest share first; for `affinity` only."""
     end: str = ""
     """`start` or `end` where a fact with two ends is asked about: the end that it belongs to."""
+    facts: tuple[BackgroundFact, ...] = ()
+    """Facts without a time that ground it; for `background` only, which has no events."""
     share: float = 1.0
     """One half where a fact has two ends, whose scores are averaged."""
 
@@ -99,6 +111,7 @@ class ReasonFinder:
 
     def find_at(self, subject: int, predicate: int, object_: int, time: int) -> list[Reason]:
         """Return the reasons of an object at one step."""
+        time = int(self.index.as_of(np.array([time]))[0])
         asked = (subject, predicate, object_, time)
         found: list[Reason] = []
         groundings: dict[int, list[Grounding]] = {}
@@ -125,6 +138,25 @@ class ReasonFinder:
             # what is at the very step comes before what is nearest to it
             swap = value == 0 and bool(found) and found[-1].group == group.name
             found.insert(len(found) - swap, Reason(group.name, family.name, value=value, weights=weights, **what))
+        return found + self._of_background(asked)
+
+    def _of_background(self, asked: Asked) -> list[Reason]:
+        """Return the reasons of an object by facts without a time."""
+        background, (x, p, y, t) = self.index.background, asked
+        if background is None:
+            return []
+        first, every, found = self.index.event_weights, 2 * self.events.predicates, []
+        for feature, rule, value in self.index.record_background(x, p, y, t).tolist():
+            group = _BACKGROUND_GROUPS[int(feature)]
+            of_rule = first + BACKGROUND_FEATURES * (1 + every) + int(rule) if rule >= 0 else -1
+            places = (first + int(feature), first + BACKGROUND_FEATURES * (1 + p) + int(feature), of_rule)
+            weights = Weights(*(float(self._weights[place]) if place >= 0 else 0.0 for place in places))
+            body = (int(value),) if group.kind == "fact" else ()
+            facts = tuple(facts_behind(background.lists, group.name, x, p, y, body))
+            what: dict[str, Any] = {"body": body, "events": (), "count": max(len(facts), 1)}
+            what["facts"] = facts[:EVENTS_KEPT]
+            value = value if group.kind == "affinity" else int(value)
+            found.append(Reason(group.name, BACKGROUND_FAMILY.name, value=value, weights=weights, **what))
         return found
 
     def between(self, subject: int, predicate: int, object_: int, time: int) -> list[Event]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from foretime.data.restrictions import OneOrMore, Restriction, Where
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS, Slot
 from foretime.tables import Table, Tabular
@@ -21,6 +22,11 @@ AlreadyKnown = Literal["mark", "hide"]
 Time = str | int | date
 """A time as a question gives it; a year or a date is as good as its text."""
 TIMES = ("time", "start", "end")
+NO_TIME = "none"
+"""What stands in place of a time where a question is asked without one; a time that is left out is asked for."""
+GIVEN = (*SLOTS[:3], *TIMES)
+"""What a question may give of a fact."""
+WHERE = "where"
 TWO_SLOTS: dict[tuple[Slot, ...], tuple[Slot, Slot]] = {
     ("predicate", "object"): ("predicate", "object"),
     ("subject", "predicate"): ("predicate", "subject"),
@@ -38,10 +44,14 @@ TARGETS: tuple[str, ...] = (*SLOTS, *map(AND.join, TWO_SLOTS.values()))
 class Question:
     """A fact with one slot left open, or with two: what and to whom, who and what, or who and whom.
 
-    In a graph of intervals `start` and `end` may stand in place of `time`.
+    In a graph of intervals `start` and `end` may stand in place of `time`. The time `none` asks what holds at all,
+    whenever: a time that is left out is what is asked for. `type` and `where`
+    restrict the answers to entities of a type, or with values of other attributes; a question keeps both in `where`.
 
     >>> Question(subject="state 0", predicate="visits", time="2020-05-05").target
     'object'
+    >>> print(Question(predicate="visits", object="state 0", time="2020-05-05", type="city"))
+    (?, visits, state 0, 2020-05-05) with type city
     """
 
     subject: str | None = None
@@ -50,6 +60,18 @@ class Question:
     time: Time | None = None
     start: Time | None = None
     end: Time | None = None
+    where: Restriction | Where | None = None
+    type: InitVar[OneOrMore | None] = None
+
+    def __post_init__(self, type: OneOrMore | None) -> None:
+        if not isinstance(self.where, Restriction) or type:
+            given = str(self.where) if isinstance(self.where, Restriction) else self.where
+            object.__setattr__(self, WHERE, Restriction.of(type, given))
+
+    @property
+    def restriction(self) -> Restriction:
+        """Which entities may be answers."""
+        return self.where if isinstance(self.where, Restriction) else Restriction()
 
     @property
     def open_slots(self) -> list[Slot]:
@@ -84,21 +106,32 @@ class Question:
         return targets[0]
 
     @property
+    def is_timeless(self) -> bool:
+        """Whether it is asked without a time."""
+        return self.time == NO_TIME
+
+    @property
     def target_is_named(self) -> bool:
         """Whether what is asked for has a name, and is no time."""
         return self.open_slots != ["time"]
 
     def to_dict(self) -> dict[str, str]:
-        """Return the slots that are given, as text."""
-        return {name: str(value) for name, value in asdict(self).items() if value is not None}
+        """Return the slots that are given, and the restriction if there is one, as text."""
+        given = {name: str(value) for name in GIVEN if (value := getattr(self, name)) is not None}
+        return given | ({WHERE: str(self.restriction)} if self.restriction else {})
 
     def __str__(self) -> str:
-        return fact_text({**asdict(self), **dict.fromkeys(self.targets, "?")})
+        slots = {name: getattr(self, name) for name in GIVEN} | dict.fromkeys(self.targets, "?")
+        return fact_text(slots | ({WHERE: str(self.restriction)} if self.restriction else {}))
 
 
 def fact_text(slots: Mapping[str, object]) -> str:
-    """Return a fact in brackets, without the slots that it does not have: `(state 0, visits, ?, 2020-05-05)`."""
-    return f"({', '.join(str(value) for value in slots.values() if value is not None)})"
+    """Return a fact in brackets, without the slots that it does not have: `(state 0, visits, ?, 2020-05-05)`.
+
+    A restriction of its answers stands behind it.
+    """
+    fact = f"({', '.join(str(value) for name, value in slots.items() if value is not None and name != WHERE)})"
+    return fact if WHERE not in slots else f"{fact} with {Restriction.of(None, str(slots[WHERE])).words}"
 
 
 @dataclass(frozen=True)
@@ -170,7 +203,11 @@ class Answers(Tabular, Sequence[Answer]):
     other_probability: float = 0.0
     """That the true answer is one that is not listed."""
     note: str | None = field(default=None, compare=False)
-    """What a reader should know of them, such as that a name has no embedding."""
+    """What a reader should know of them, such as that a name has no embedding, or was taken for another."""
+    taken: Mapping[str, str] = field(default_factory=dict)
+    """What was given for the slots whose names were taken for others; `question` has these others."""
+    allowed_probability: float | None = None
+    """Where the question restricts its answers: that the true one is among those that it allows."""
 
     @property
     def target(self) -> str:
@@ -188,7 +225,8 @@ class Answers(Tabular, Sequence[Answer]):
         if not isinstance(place, slice):
             return self.answers[place]
         kept = self.answers[place]
-        return Answers(self.question, kept, self.other_probability + _listed(self.answers) - _listed(kept), self.note)
+        others = self.other_probability + _listed(self.answers) - _listed(kept)
+        return replace(self, answers=kept, other_probability=others)
 
     def table(self, terms: bool = True) -> Table:
         """Return the answers as a table, with the terms of their scores if these have several and they are wanted."""
@@ -208,8 +246,9 @@ class Answers(Tabular, Sequence[Answer]):
         """Return the question and its answers as plain values for JSON."""
         answers = [answer.to_dict() for answer in self.answers]
         found = {"question": self.question.to_dict(), "slot": self.target, "answers": answers}
-        noted = {"note": self.note} if self.note else {}
-        return {**found, "other_probability": self.other_probability, **noted}
+        more = {"note": self.note, "taken": dict(self.taken), "allowed_probability": self.allowed_probability}
+        said = {name: value for name, value in more.items() if value not in (None, {})}
+        return {**found, "other_probability": self.other_probability, **said}
 
 
 def _listed(answers: Sequence[Answer]) -> float:

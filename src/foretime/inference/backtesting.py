@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -51,6 +52,7 @@ class Backtester:
     def ask(self, start: str, end: str, every: int) -> Backtest:
         """Return the figures of each window with the weights of the run."""
         span, notes = self._span(start, end, every)
+        notes += self._notes_on_test(span)
         asked = ask_past(
             self._predictor.scorer, self._graph, span.first, span.last, self._filter, self._predictor.calibrations
         )
@@ -104,6 +106,19 @@ class Backtester:
             until = timeline.label(self._learned_until)
             notes.append(f"the weights were learned from events until {until}: windows before that are no forecasts")
         return Span(first, min(last, len(timeline) - 1), every), notes
+
+    def _notes_on_test(self, span: Span) -> list[str]:
+        """Return that test is ranked, if it is, and have the folder of the run keep it in mind."""
+        steps = steps_of(self._run.graph().test)
+        ranked = int(((steps >= span.first) & (steps <= span.last)).sum())
+        if not ranked:
+            return []
+        first, last = (self._graph.timeline.label(step) for step in (span.first, span.last))
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._run.add_backtest({"at": now, "first": first, "last": last, "test_facts": ranked})
+        return [
+            f"{ranked:,} facts of test are ranked here, and the report of the run says so from now on: choose by valid"
+        ]
 
     def _window(self, asked: AskedPast, first: int, last: int) -> BacktestWindow:
         label = self._graph.timeline.label

@@ -14,7 +14,8 @@ from foretime.inference.explanation.explanation import Explanation, in_topics
 from foretime.inference.explanation.first_reasons import FirstReasons, HalfFact
 from foretime.inference.explanation.sentences import first_sentences
 from foretime.inference.explanation.vocabulary import GraphWords
-from foretime.inference.first_slot import first_slot
+from foretime.inference.first_slot import FirstSlot, first_slot
+from foretime.inference.two_slots import first_chances
 
 if TYPE_CHECKING:
     from foretime.inference.explainer import Explainer
@@ -52,8 +53,10 @@ def explain_two(explainer: Explainer, question: Question, answer: Answer, top: i
 def explain_first(explainer: Explainer, question: Question, name: str, top: int) -> Explanation:
     """Return why a name stands in the first of two open slots, whoever or whatever is in the second."""
     predictor, slot = explainer.predictor, question.targets[0]
-    judged = first_slot(predictor, question, predictor.facts_of([question], question.targets))
-    candidate, chances = predictor._names(slot).id(name), judged.chances
+    asked = predictor.facts_of([question], question.targets)
+    judged, (chances, _) = first_slot(predictor, question, asked), first_chances(predictor, question, asked)
+    candidate = predictor.understanding.finder(slot).id(name)
+    name = predictor._names(slot).name(candidate)
     filled = replace(question, **{slot: name})
     given = {one: getattr(filled, one) for one in SLOTS[:3] if getattr(filled, one) is not None}
     fact = HalfFact(**{one: predictor._names(one).id(text) for one, text in given.items()})
@@ -69,11 +72,19 @@ def explain_first(explainer: Explainer, question: Question, name: str, top: int)
         already_known=None,
         sentences=first_sentences(found, rank, chance, None, judged.past_only),
         topics=in_topics(found),
-        note=FADING_COUNTS if judged.learned is None else HALF_LEARNED,
+        note=_note(judged, question),
         full=FullDetails(reasons.terms(candidate)),
         top=top,
         explain_other=partial(_other_first, explainer, question, name, top),
     )
+
+
+def _note(judged: FirstSlot, question: Question) -> str:
+    """Return what a reader should know of the score of a first slot."""
+    how = FADING_COUNTS if judged.learned is None else HALF_LEARNED
+    if not question.restriction:
+        return how
+    return f"{how}; this is among all answers, and the probability that among those with {question.restriction.words}"
 
 
 def _other_first(explainer: Explainer, question: Question, name: str, top: int, competitor: str) -> Explanation:

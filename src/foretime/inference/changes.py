@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -15,6 +14,7 @@ from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
 from foretime.errors import DataError, QuestionError, suggestion
 from foretime.evaluation.slots import SLOTS
+from foretime.files import parse_json
 from foretime.inference.answers import Time, fact_text
 from foretime.inference.explanation.events import DatedEvent
 from foretime.rules.parsing import parse_line, resolve
@@ -76,7 +76,7 @@ def read_event(given: Addition, graph: Graph) -> EventIds:
     if not 1 <= len(times) <= 2 or all(_is_open(time) for time in times):
         raise QuestionError(f"{given!r} has {len(times)} times; {_FORM}, with start and end in a graph of intervals")
     steps = [UNKNOWN if _is_open(time) else graph.timeline.step(time) for time in times]
-    ids = graph.entities.id(subject), graph.predicates.id(predicate), graph.entities.id(object_)
+    ids = graph.entity_finder.id(subject), graph.predicate_finder.id(predicate), graph.entity_finder.id(object_)
     return EventIds(*ids, steps[0], steps[-1], whole=len(steps) == 2)
 
 
@@ -88,7 +88,7 @@ def _fields(given: Addition, graph: Graph) -> list[str]:
     """Return the names and the times of an event."""
     if isinstance(given, str) and given.lstrip().startswith("{"):
         try:
-            given = json.loads(given)
+            given = parse_json(given)
         except ValueError as error:
             raise QuestionError(f"{given!r} is not valid JSON: {error}; {_FORM}") from None
     if isinstance(given, DatedEvent):

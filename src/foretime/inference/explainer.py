@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -14,7 +15,7 @@ from foretime.evaluation.slots import SLOTS, inverted
 from foretime.evidence.counting import RuleCounter
 from foretime.evidence.module import evidence_of
 from foretime.evidence.reasons import Event, ReasonFinder
-from foretime.inference.answers import AND, TARGETS, TIMES, AlreadyKnown, Answer, Question, Target, Time
+from foretime.inference.answers import AND, TARGETS, TIMES, AlreadyKnown, Answer, Question, Target
 from foretime.inference.chained import explain_two
 from foretime.inference.explanation.attribution import (
     BEHIND,
@@ -34,6 +35,8 @@ from foretime.inference.explanation.statements import GraphFeature, Statements
 from foretime.inference.explanation.vocabulary import FactIds, GraphWords
 from foretime.inference.explanation.wording import Groups, Wording, by_body
 from foretime.inference.predictor import Predictor
+from foretime.inference.timeless import NOTE as TIMELESS_NOTE
+from foretime.inference.timeless import beyond, timeless_index
 from foretime.inference.tree_scores import TreeScore, TreeScores, check_sum
 
 EVIDENCE = "evidence"
@@ -66,19 +69,22 @@ class Explainer:
 
     def explain(
         self, *, competitor: str | None = None, slot: Target = "object", already_known: AlreadyKnown = "mark",
-        top: int = TOP, **slots: Time | None,
+        top: int = TOP, **slots: Any,
     ) -> Explanation:  # fmt: skip
         """Return why a fact has its score, and with a `competitor`, why its answer and not that one.
 
-        `slots` are those of a `Question`. If one or two are left out, the best answer for them is explained; with
-        `already_known` `hide`, the best that train and valid do not have. If all are given, `slot` is the answer, whose
-        rank is reported and which `competitor` competes with. The rules of the first `top` reasons are counted; all
-        reasons are there.
+        `slots` are those of a `Question`, with its `type` and `where`. If one or two are left out, the best answer for
+        them is explained; with `already_known` `hide`, the best that train and valid do not have. If all are given,
+        `slot` is the answer, whose rank is reported and which `competitor` competes with. The rules of the first `top`
+        reasons are counted; all reasons are there.
         """
-        question, names = self._asked(Question(**slots), slot)  # type: ignore[arg-type]
+        understood = self.predictor.understanding.read(Question(**slots))
+        question, names = self._asked(understood.question, slot)
         self.predictor.check(question)
         answer = self.predictor.place(question, *names) if names else self._best(question, already_known)
         explanation = self.explain_answer(question, answer, top)
+        if understood.note:
+            explanation = replace(explanation, note="; ".join(filter(None, [explanation.note, understood.note])))
         return explanation if competitor is None else explanation.against(competitor)
 
     @torch.inference_mode()
@@ -87,13 +93,13 @@ class Explainer:
         if len(question.targets) > 1:
             return explain_two(self, question, answer, top)
         asked = self._ids(question, answer.name)
-        groups = self._groups(asked)
+        groups = self._groups(asked, question)
         sizes = {key: math.fsum(reason.contribution for reason in group) for key, group in groups.items()}
-        terms = {name: term for name, term in answer.terms.items() if name != RERANKER}
+        terms = _base_terms(answer, question.is_timeless and self._evidence is not None)
         if self._evidence is not None:
             check_sum(f"the reasons of {answer.name!r}", list(sizes.values()), terms[EVIDENCE], "evidence")
             terms[EVIDENCE] = math.fsum(sizes.values())
-        scored = self._tree_scores.find(question, answer)
+        scored = TreeScore() if question.is_timeless else self._tree_scores.find(question, answer)
         amounts = self._amounts(asked, answer, terms, sizes, scored)
         reasons = self._reasons(asked, groups, amounts, scored)
         kept = sorted(reasons, key=lambda reason: -abs(reason.contribution))
@@ -120,7 +126,7 @@ class Explainer:
 
     def _other(self, question: Question, answer: Answer, top: int, competitor: str) -> Explanation:
         """Return the explanation of a competitor of an answer."""
-        other = self.predictor.place(question, competitor)
+        other = self.predictor.place(question, competitor)  # by the name that is meant
         if other.name == answer.name:
             raise QuestionError(f"{competitor!r} is the answer itself; name another one to compare it with")
         return self.explain_answer(question, other, top)
@@ -131,8 +137,9 @@ class Explainer:
         return NO_EVIDENCE if self._evidence is None else None
 
     def _note(self, question: Question, answer: Answer) -> str | None:
-        missing = self.predictor.missing
-        found = [self.note, None if missing is None else missing.note(question, [answer.name])]
+        given = f"among the answers with {words}" if (words := question.restriction.words) else None
+        found = [self.note, self.predictor.note(question, [answer.name]), given]
+        found.append(TIMELESS_NOTE if question.is_timeless else None)
         return "; ".join(filter(None, found)) or None
 
     def _asked(self, question: Question, slot: Target) -> tuple[Question, list[str]]:
@@ -156,21 +163,34 @@ class Explainer:
         return answers[0]
 
     def _ids(self, question: Question, name: str) -> FactIds:
-        """Return the ids of a whole fact, as the question for its object that the model scores it by."""
+        """Return the ids of a whole fact, as the question for its object that the model scores it by.
+
+        Its times are those as of which it is looked at: distances are counted from there.
+        """
         fact = self.predictor.facts_of([replace(question, **{question.target: name})])
+        moved = self.predictor.as_of(question)
+        fact = fact if moved is None else replace(fact, start=moved.start, end=moved.end)
         fact = inverted(fact, self.predictor.graph) if question.target == "subject" else fact
+        if question.is_timeless:
+            step = 0 if self._finder is None else beyond(self._finder.index)
+            return FactIds(int(fact.subject[0]), int(fact.predicate[0]), int(fact.object[0]), {"": step})
         subject, predicate, object_, *ends = (int(column[0]) for column in fact.columns())
         known = {end: step for end, step in zip(TIMES[1:], ends, strict=True) if step != UNKNOWN}
         times = known if len(set(known.values())) == 2 else {"": next(iter(known.values()))}
         past_only = self._finder is not None and self._finder.reach.past_only
         return FactIds(subject, predicate, object_, times, past_only)
 
-    def _groups(self, asked: FactIds) -> Groups:
-        """Return the grounded features of the evidence by rule body."""
-        if self._evidence is None or self._finder is None:
+    def _groups(self, asked: FactIds, question: Question) -> Groups:
+        """Return the grounded features of the evidence by rule body; without a time, those that need none."""
+        if self._evidence is None:
             return {}
-        times = list(asked.times.values())
-        return by_body(self._finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1]))
+        times, index = list(asked.times.values()), self._evidence.index
+        if question.is_timeless:
+            index = timeless_index(index)
+        elif question.target == "time":
+            index = replace(index, silence=None)
+        finder = ReasonFinder(index, self._evidence.weights.detach().numpy())
+        return by_body(finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1]))
 
     def _amounts(
         self, asked: FactIds, answer: Answer, terms: dict[str, float], sizes: dict[Key, float], scored: TreeScore
@@ -226,6 +246,16 @@ class Explainer:
         if not reason.parts or self._counter is None:
             return reason
         return with_counts(self._words, asked, reason, self._counter.count)
+
+
+def _base_terms(answer: Answer, timeless: bool) -> dict[str, float]:
+    """Return the terms of the base score; those of single families, as a question without a time has them, as one."""
+    terms = {name: term for name, term in answer.terms.items() if name != RERANKER}
+    if not timeless:
+        return terms
+    families = {name: term for name, term in terms.items() if name.startswith(f"{EVIDENCE}_")}
+    others = {name: term for name, term in terms.items() if name not in families}
+    return {**others, EVIDENCE: math.fsum(families.values())}
 
 
 def _by_group(scored: FeatureScore | None) -> dict[str, list[GraphFeature]]:

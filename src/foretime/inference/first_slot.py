@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from foretime.config import EvidenceConfig
 from foretime.data.facts import Facts
-from foretime.evidence.events import EventLists
 from foretime.evidence.index import build_index
-from foretime.evidence.module import evidence_of
 from foretime.inference.answers import Question
 from foretime.reranker.slots.first import Chances, FirstCounts, predicate_counts, subject_counts
 
@@ -37,8 +35,9 @@ class FirstSlot:
 
 def first_slot(predictor: Predictor, question: Question, asked: Facts) -> FirstSlot:
     """Return what the first slot of a question is answered by; `asked` is the question as ids."""
-    events, past_only = _events(predictor)
-    time = int(asked.known_ends()[0][0])
+    index = predictor.scorer.index or build_index(predictor.graph, EvidenceConfig())
+    events, past_only = index.events, index.reach.past_only
+    time = int(index.as_of(asked.known_ends()[0])[0])
     if question.targets[0] == "subject":
         return FirstSlot(subject_counts(events, int(asked.predicate[0]), time, past_only), None, time, past_only)
     as_subject = question.subject is not None
@@ -46,12 +45,3 @@ def first_slot(predictor: Predictor, question: Question, asked: Facts) -> FirstS
     counts, slots = predicate_counts(events, entity, time, as_subject, past_only), predictor.scorer.slots
     learned = None if slots is None else slots.predicate_chances(asked, as_subject)[0]
     return FirstSlot(counts, learned, time, past_only)
-
-
-def _events(predictor: Predictor) -> tuple[EventLists, bool]:
-    """Return the events that the run reads, and whether it reads only those of the past."""
-    evidence, reranked = evidence_of(predictor.model), predictor.scorer.reranked
-    if evidence is not None or reranked is not None:
-        index = evidence.index if evidence is not None else reranked.extractor.index  # type: ignore[union-attr]
-        return index.events, index.reach.past_only
-    return build_index(predictor.graph, EvidenceConfig()).events, False

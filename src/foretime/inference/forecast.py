@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from foretime.inference.answers import fact_text
+from foretime.inference.explanation.phrases import isolated
 from foretime.tables import Table, Tabular
 
 if TYPE_CHECKING:
@@ -33,9 +34,17 @@ class ForecastEvent:
     """Who explains it: the run as of the start."""
 
     def explain(self, top: int = 5) -> Explanation:
-        """Return why the object is expected at the most likely time, as the run explains its answers."""
+        """Return why the object is expected at the most likely time, as the run explains its answers.
+
+        Its probability is that of the object, given that the subject has such an event then, and so its first sentence
+        begins.
+        """
         slots = {"subject": self.subject, "predicate": self.predicate, "object": self.object, "time": self.time}
-        return self.source().explainer.explain(**slots, slot="object", top=top)  # type: ignore[arg-type]
+        found = self.source().explainer.explain(**slots, slot="object", top=top)  # type: ignore[arg-type]
+        first, *others = found.sentences
+        subject, predicate, object_ = (isolated(name) for name in (self.subject, self.predicate, self.object))
+        given = f'If {subject} has "{predicate}" with anyone then, {object_}: '
+        return replace(found, sentences=(f"{given}{first[:1].lower()}{first[1:]}", *others))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -56,6 +65,8 @@ class Forecast(Tabular, Sequence[ForecastEvent]):
     known_until: str
     """The last event that was looked at."""
     events: tuple[ForecastEvent, ...]
+    note: str | None = field(default=None, compare=False)
+    """Which names were taken for others, and as of when it was asked if it begins long after the last event."""
 
     def __len__(self) -> int:
         return len(self.events)
@@ -78,5 +89,6 @@ class Forecast(Tabular, Sequence[ForecastEvent]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the window and its events as plain values for JSON."""
-        shown = {name: value for name, value in vars(self).items() if name != "events"}
+        hidden = ("events", *(() if self.note else ("note",)))
+        shown = {name: value for name, value in vars(self).items() if name not in hidden}
         return {**shown, "events": [event.to_dict() for event in self.events]}

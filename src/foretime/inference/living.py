@@ -34,10 +34,21 @@ class UpdateReport(NamedTuple):
     new_predicates: int
     last: str
     """The last time on the timeline now."""
+    alike: dict[str, str]
+    """New names that differ from a name that was there only in their spelling, or are aliases of it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return self._asdict()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may be wrong with the update, one sentence each."""
+        return [
+            f"the new name {new!r} is nearly {old!r}, which was there, and is taken for another; if both are one, take "
+            "the update back and write them alike"
+            for new, old in self.alike.items()
+        ]
 
     def __str__(self) -> str:
         if self.number is None:
@@ -138,7 +149,8 @@ class LivingState:
                 self._state, number = self._grown(before, (*before.updates, update), grown), update.number
         graph, there = self.graph, len(events) - len(new)
         names = len(graph.entities) - len(before.graph.entities), len(graph.predicates) - len(before.graph.predicates)
-        return UpdateReport(number, len(new), there, *names, graph.timeline.label(len(graph.timeline) - 1))
+        last = graph.timeline.label(len(graph.timeline) - 1)
+        return UpdateReport(number, len(new), there, *names, last, _alike(before.graph, graph))
 
     def undo(self) -> Update | None:
         """Take back the last update, and return it; nothing if there is none."""
@@ -192,6 +204,15 @@ class LivingState:
             sorted_ = (sorted_ or EvidenceSource(trained, self._splits).filter).grown(scorer, graph, trained.scorer)
             scorer = sorted_.scorer()
         return state._replace(predictor=trained.grown(scorer, graph), sorted_=sorted_)
+
+
+def _alike(before: Graph, after: Graph) -> dict[str, str]:
+    """Return the names that were added and differ from one that was there only in their spelling."""
+    found: dict[str, str] = {}
+    for own, finder in ((after.entities, before.entity_finder), (after.predicates, before.predicate_finder)):
+        if added := own.names[len(finder.vocabulary) :]:
+            found |= finder.alike(added)
+    return found
 
 
 def _is_new(events: Facts, facts: Facts, graph: Graph) -> NDArray[np.bool_]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from foretime.data.facts import UNKNOWN, Facts
 from foretime.data.graph import Graph
 from foretime.data.synthetic.world import PLANTED_FILE
 from foretime.errors import DataError, QuestionError
+from foretime.files import parse_json, read_text
 from foretime.inference.changes import BETWEEN_ENDS
 from foretime.inference.explanation.reasons import ShownReason
 
@@ -57,7 +57,7 @@ def read_planted(path: Path, rows: EventRows) -> dict[EventLabels, set[EventLabe
     made: dict[EventLabels, set[EventLabels]] = defaultdict(set)
     for number, line in enumerate(_lines(path), 1):
         try:
-            found = json.loads(line)
+            found = parse_json(line)
             event, body = tuple(found["event"]), [tuple(one) for one in found["made_by"]]
             whole = all(rows.find([one]) for one in body)
         except (ValueError, KeyError, TypeError, QuestionError) as error:
@@ -70,7 +70,7 @@ def read_planted(path: Path, rows: EventRows) -> dict[EventLabels, set[EventLabe
 def _lines(path: Path) -> list[str]:
     """Return the lines of a text file."""
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return read_text(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read: {error}; name the {PLANTED_FILE} of a generated world") from None
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from foretime.data.restrictions import BETWEEN
 from foretime.errors import QuestionError
-from foretime.files import write_bytes, write_text
-from foretime.inference.answers import AlreadyKnown, Answers, Question
+from foretime.files import parse_json, read_text, write_bytes, write_text
+from foretime.inference.answers import GIVEN, WHERE, AlreadyKnown, Answers, Question
 from foretime.inference.predictor import Predictor
 
-FIELDS = tuple(slot.name for slot in fields(Question))
-ANSWER_FIELDS = (*FIELDS, "rank", "answer", "probability", "score", "already_known")
+FIELDS = (*GIVEN, "type", WHERE)
+ANSWER_FIELDS = (*GIVEN, "rank", "answer", "probability", "score", "already_known")
 REASONS = "reasons"
 """The column of reasons, where these are wanted: a list in JSON Lines, in other files a text."""
 OPEN = ("", "?")
@@ -30,17 +31,23 @@ def read_questions(path: Path) -> dict[str, Question]:
     """Return the questions of a TSV, CSV or JSON Lines file by their places, as in `questions.tsv:2`.
 
     TSV and CSV files have a header of some of the columns subject, predicate, object, time, start, end; the open slot
-    is empty or `?`. JSON Lines have an object with some of these keys in each line.
+    is empty or `?`. `type` and `where` restrict the answers: `city;state`, and `country=Norway;sector=Police`. JSON
+    Lines have an object with some of these keys in each line.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
     except FileNotFoundError:
         raise QuestionError(f"{path}: no such file of questions") from None
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionError(f"{path}: cannot be read as UTF-8 text: {error}") from None
     problems: list[str] = []
     read = _json_rows if path.suffix.lower() in (".jsonl", ".ndjson") else _table_rows
-    questions = {place: _question(row) for place, row in read(path, text, problems)}
+    questions = {}
+    for place, row in read(path, text, problems):
+        try:
+            questions[place] = _question(row)
+        except QuestionError as error:
+            problems.append(f"{place}: {error}")
     _raise_together(problems)
     if not questions:
         raise QuestionError(f"{path}: no question in the file; write a header and one question in each line")
@@ -48,12 +55,18 @@ def read_questions(path: Path) -> dict[str, Question]:
 
 
 def answer_file(
-    predictor: Predictor, path: Path, out: Path, top: int = 10, already_known: AlreadyKnown = "mark", reasons: int = 0
+    predictor: Predictor,
+    path: Path,
+    out: Path,
+    top: int = 10,
+    already_known: AlreadyKnown = "mark",
+    reasons: int = 0,
+    note: Callable[[str], None] = warnings.warn,
 ) -> int:
     """Answer every question of a file, write the answers to another, and return how many questions there were.
 
     Every question is checked before any is answered; the wrong ones are reported together. With `reasons`, the column
-    of that name has the first reasons of each answer.
+    of that name has the first reasons of each answer. `note` hears of names that were taken for others.
     """
     write = WRITERS.get(out.suffix.lower())
     if write is None:
@@ -63,18 +76,35 @@ def answer_file(
     answers = predictor.predict_many(list(questions.values()), top, already_known)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        rows = [row for found in answers for row in _answer_rows(found, reasons, write is not _write_json_lines)]
-        write(out, (*ANSWER_FIELDS, *([REASONS] if reasons else [])), rows)
+        pairs, flat = zip(questions.values(), answers, strict=True), write is not _write_json_lines
+        restricted = any(question.restriction for question in questions.values())
+        rows = [row for asked, found in pairs for row in _answer_rows(asked, found, restricted, reasons, flat)]
+        write(out, (*ANSWER_FIELDS, *([WHERE] if restricted else []), *([REASONS] if reasons else [])), rows)
     except OSError as error:
         raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
+    for text in _taken(questions, answers):
+        note(text)
     return len(questions)
 
 
-def _answer_rows(answers: Answers, reasons: int, flat: bool) -> Iterator[Row]:
-    """Yield one row for each answer, its question's slots repeated; where it must be flat, its reasons are one text."""
+def _taken(questions: dict[str, Question], answers: list[Answers]) -> Iterator[str]:
+    """Yield a line for each name that was taken for another, with the first question that has it."""
+    said: set[tuple[str, str]] = set()
+    for place, found in zip(questions, answers, strict=True):
+        for slot, given in found.taken.items():
+            name = getattr(found.question, slot)
+            if (given, name) not in said:
+                said.add((given, name))
+                yield f"{place}: the {slot} {given!r} is taken for {name!r}"
+
+
+def _answer_rows(question: Question, answers: Answers, restricted: bool, reasons: int, flat: bool) -> Iterator[Row]:
+    """Yield one row for each answer, its question as it was given; where it must be flat, its reasons are one text."""
     for answer in answers:
-        found = vars(answers.question) | vars(answer) | {"answer": answer.name}
+        found = vars(question) | vars(answer) | {"answer": answer.name}
         row = {name: found[name] for name in ANSWER_FIELDS}
+        if restricted:
+            row[WHERE] = str(question.restriction) or None
         if reasons:
             why = answer.reasons(reasons)
             row[REASONS] = " | ".join(reason.brief for reason in why) if flat else [one.to_dict() for one in why]
@@ -98,7 +128,11 @@ def _raise_together(problems: list[str]) -> None:
 
 
 def _question(row: Row) -> Question:
-    return Question(**{name: str(value) for name, value in row.items() if value is not None and value not in OPEN})
+    given = {name: value for name, value in row.items() if value is not None and value not in OPEN}
+    types, where = (given.pop(name, "") for name in ("type", WHERE))
+    types = types if isinstance(types, list) else [kind.strip() for kind in str(types).split(BETWEEN) if kind.strip()]
+    texts = {name: str(value) for name, value in given.items()}
+    return Question(**texts, type=types, where=where if isinstance(where, dict) else str(where))
 
 
 def _unknown_column(names: Iterable[str]) -> str:
@@ -136,7 +170,7 @@ def _json_rows(path: Path, text: str, problems: list[str]) -> Iterator[tuple[str
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except ValueError as error:
             problems.append(f"{path}:{number}: not valid JSON: {error}")
             continue

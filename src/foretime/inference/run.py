@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foretime.config import Config, RulesConfig, read_config
+from foretime.config import Config, RulesConfig, read_config, without_password
+from foretime.data.bad_rows import BAD_ROWS
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
+from foretime.data.restrictions import OneOrMore, Where
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table, questions_of
 from foretime.evaluation.backtests import Backtest
@@ -33,12 +36,14 @@ from foretime.inference.what_if import WhatIf
 from foretime.rules.mining import mine_rules
 from foretime.rules.table import Rules
 from foretime.runs.evaluation import evaluate_split
+from foretime.runs.finish import note_on_backtests
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run, plan_epochs
 from foretime.runs.life import resume as _resume
 from foretime.runs.presets import DEFAULT_PRESET, PresetName, check_preset, preset_config
 from foretime.runs.protocols import ask
 from foretime.runs.updates import Update
+from foretime.runs.verify import run_folders
 from foretime.runs.warm_start import WarmStart
 from foretime.tables import Table
 from foretime.training.callbacks import Callback, Callbacks, TensorBoard
@@ -105,8 +110,14 @@ class Run:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The report of the run as plain values; a run that is not finished has none, which raises `RunError`."""
-        return self._folder.report()
+        """The report of the run as plain values; a run that is not finished has none, which raises `RunError`.
+
+        `backtests` has the backtests since that have ranked facts of test, and `test_note` says how many there were.
+        """
+        report, backtests = self._folder.report(), self._folder.backtests()
+        if not backtests:
+            return report
+        return report | {"backtests": backtests, "test_note": note_on_backtests(report["test_note"], backtests)}
 
     @property
     def history(self) -> Table:
@@ -153,7 +164,7 @@ class Run:
         """What a reader should know of all its explanations, such as that it was trained without evidence."""
         return self.predictor.explainer.note
 
-    def predict(
+    def predict(  # noqa: PLR0913, each is a slot or a restriction of the question
         self,
         *,
         subject: str | None = None,
@@ -162,6 +173,8 @@ class Run:
         time: Time | None = None,
         start: Time | None = None,
         end: Time | None = None,
+        type: OneOrMore | None = None,
+        where: Where | None = None,
         top: int = 10,
         already_known: AlreadyKnown = "mark",
     ) -> Answers:
@@ -170,13 +183,18 @@ class Run:
         In a graph of intervals, `start` and `end` may stand in place of `time`. `top` is how many answers there are at
         the most. Answers that train or valid have are marked, or left out with `already_known="hide"`.
 
-        Raises `QuestionError` for an unknown name or time, or if not exactly one slot is left open.
+        `type` restricts the answers to entities of a type or of several, `where` to those with values of other
+        attributes, as in `{"country": ["Iran", "Iraq"]}`. The probabilities are then given that the answer is one of
+        these, and `allowed_probability` is how likely that is. A name that is not there but for one that differs only
+        in case, accents or white space, or as an alias, is taken for that one: `taken` and `note` say so.
+
+        Raises `QuestionError` for an unknown name, time or type, or if not exactly one slot is left open.
 
         >>> answers = run.predict(subject="state 0", predicate="visits", time="2020-05-05", top=2)
         >>> [answer.name for answer in answers], answers.target
         (['state 1', 'state 2'], 'object')
         """
-        question = Question(subject, predicate, object, time, start, end)
+        question = Question(subject, predicate, object, time, start, end, where, type)
         return self.predictor.predict_many([question], top, already_known)[0]
 
     def predict_many(
@@ -198,17 +216,19 @@ class Run:
         top: int = 10,
         already_known: AlreadyKnown = "mark",
         reasons: int = 0,
+        note: Callable[[str], None] = warnings.warn,
     ) -> int:
         """Answer the questions of a TSV, CSV or JSON Lines file, and return how many there were.
 
         The answers are written to `out`, as TSV, CSV, JSON Lines or Parquet by its ending, each with its first
-        `reasons` reasons. Raises `QuestionError` with every wrong line, before any question is answered.
+        `reasons` reasons. `note` is called with a text for each name that was taken for another; by default it is a
+        warning. Raises `QuestionError` with every wrong line, before any question is answered.
 
         >>> _ = Path("questions.tsv").write_text("subject\\tpredicate\\ttime\\nstate 0\\tvisits\\t2020-05-05\\n")
         >>> run.answer_file("questions.tsv", "answers.csv", top=3)
         1
         """
-        return answer_file(self.predictor, Path(questions), Path(out), top, already_known, reasons)
+        return answer_file(self.predictor, Path(questions), Path(out), top, already_known, reasons, note)
 
     def forecast(
         self,
@@ -256,6 +276,8 @@ class Run:
         time: Time | None = None,
         start: Time | None = None,
         end: Time | None = None,
+        type: OneOrMore | None = None,
+        where: Where | None = None,
         competitor: str | None = None,
         slot: Target = "object",
         already_known: AlreadyKnown = "mark",
@@ -266,7 +288,8 @@ class Run:
         If one slot is left out, the best answer for it is explained; with `already_known="hide"`, the best that train
         and valid do not have. If all are given, `slot` names the one that is the answer. The rules of the first `top`
         reasons are counted, and so many are shown. Where two slots are the answer, `steps` has why the first, and why
-        the second given the first; `slot` names both as in "predicate and object".
+        the second given the first; `slot` names both as in "predicate and object". `type` and `where` restrict the
+        answers as in `predict`.
 
         Raises `QuestionError` for an unknown name or time, or if other slots are left out than `predict` can answer.
 
@@ -278,7 +301,7 @@ class Run:
         """
         return self.predictor.explainer.explain(
             subject=subject, predicate=predicate, object=object, time=time, start=start, end=end,
-            competitor=competitor, slot=slot, already_known=already_known, top=top,
+            type=type, where=where, competitor=competitor, slot=slot, already_known=already_known, top=top,
         )  # fmt: skip
 
     def what_if(
@@ -513,7 +536,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
         preset = DEFAULT_PRESET
     changes = {**({"model.name": model} if model else {}), **(settings or {})}
     if isinstance(graph, str | Path):
-        changes["data.path"] = str(graph)
+        changes["data.path"] = without_password(str(graph))
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
     final = changed_config(base, changes) if start is None else start.changed_config(changes, graph is None)
     if preset is None:
@@ -525,6 +548,8 @@ def train(  # noqa: PLR0913, each is a choice of its own
     if folder is not None:
         RunFolder.check_free(folder)
     hear = callback or Callback()
+    if isinstance(graph, str) and without_password(graph) != graph:
+        hear.announce("the run will not keep the password; to read the database again, set PGPASSWORD or ~/.pgpass")
     if start is not None and graph is None:
         loaded = start.grown_graph(final.data)
     elif isinstance(graph, Graph):
@@ -550,6 +575,8 @@ def train(  # noqa: PLR0913, each is a choice of its own
     chosen = Path(free_folder(loaded.name, preset or final.model.name) if folder is None else folder)
     hear.announce(f"training {preset or final.model.name} in {chosen}")
     create_run(loaded, final, chosen, hear, rules[0] if rules else None, start)
+    if loaded.bad_rows:
+        hear.announce(f"{loaded.bad_rows.note}; they are in {loaded.bad_rows.write(chosen / BAD_ROWS)}")
     return resume(chosen, callback=callback, jobs=jobs, test=test, tensorboard=tensorboard)
 
 
@@ -588,7 +615,7 @@ def resume(
     Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...
     """
     path = folder.path if isinstance(folder, Run) else folder
-    RunFolder.open(path)  # TensorBoard would make a folder that is not there
+    RunFolder.find(path)  # TensorBoard would make a folder that is not there
     if epochs is not None:
         plan_epochs(path, epochs)
     heard = Callbacks([callback or Callback(), *([TensorBoard(Path(path))] if tensorboard else [])])
@@ -613,8 +640,4 @@ def find_runs(folder: Path | str = "runs") -> list[Run]:
     >>> ft.find_runs("runs")
     [Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...]
     """
-    path = Path(folder)
-    if not path.is_dir():
-        raise RunError(f"{path}: no such folder; name the folder of a run, or one with runs in it")
-    own = path / "config.toml"
-    return [Run(found.parent) for found in ([own] if own.is_file() else sorted(path.glob("*/config.toml")))]
+    return [Run(found) for found in run_folders(folder)]

@@ -14,12 +14,11 @@ from foretime.inference.explanation.details import BasePlace
 from foretime.inference.explanation.events import SharedNeighbours
 from foretime.inference.explanation.slot_groups import SlotGroups
 from foretime.inference.predictor import Predictor
+from foretime.reranker.boosted_trees import BoostedTrees
 from foretime.reranker.features.extractor import FeatureExtractor, Features
 from foretime.reranker.features.shared_neighbours import SpanFact, shared_neighbour_paths
 from foretime.reranker.quantising import SHARED_NEIGHBOURS
 from foretime.reranker.slots.model import SlotModel
-from foretime.reranker.slots.trees import SlotTrees
-from foretime.reranker.trees import Reranker
 
 _TOLERANCE = 1e-4
 """How far the sum of the reasons may be from the model's, which adds up in single precision, for each unit of size."""
@@ -45,7 +44,8 @@ class TreeScores:
         slot, scorer = question.target, self._predictor.scorer
         asked = self._predictor.facts_of([question], slot)
         if slot in ("predicate", "time"):
-            model = None if scorer.slots is None else scorer.slots.models.get(slot)
+            slots = scorer.for_slot(slot).slots
+            model = None if slots is None else slots.models.get(slot)
             return TreeScore() if model is None else self._scored_slot(model, asked, answer)
         reranked, graph = scorer.reranked, self._predictor.graph
         if reranked is None:
@@ -55,7 +55,7 @@ class TreeScores:
         found, shortlist = reranked.extract(asked, candidate), reranked.reranker.top
         if found is None:
             return TreeScore(place=BasePlace(shortlist, listed=False))
-        scored = _taken_apart(answer, reranked.reranker, found.names, found.values, found.typical)
+        scored = _taken_apart(answer, reranked.reranker.trees, found.names, found.values, found.typical)
         at = dict(zip(scored.names, scored.values, strict=True))
         shared = self._shared_neighbours(reranked.extractor, asked, candidate, at.get(SHARED_NEIGHBOURS, 0.0))
         return TreeScore(scored, BasePlace(shortlist, True, found.place), shared)
@@ -87,7 +87,7 @@ class TreeScores:
 
 
 def _taken_apart(
-    answer: Answer, trees: Reranker | SlotTrees, names: list[str], values: Features, typical: Features
+    answer: Answer, trees: BoostedTrees, names: list[str], values: Features, typical: Features
 ) -> FeatureScore:
     """Return what each feature adds to the score of an answer; the features are (1, features)."""
     *contributions, expected = trees.contributions(values)[0].tolist()

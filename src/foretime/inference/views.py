@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from foretime.config import Config
 from foretime.data.facts import concatenate
@@ -14,6 +18,7 @@ from foretime.data.graph import Graph
 from foretime.data.growth import happened, until
 from foretime.errors import DataError, QuestionError
 from foretime.evaluation import Evaluation, FilterName
+from foretime.evaluation.slots import Slot
 from foretime.inference.answers import AlreadyKnown, Answers, Question, Time
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.explanation.explanation import Explanation
@@ -43,7 +48,7 @@ class RunView:
         """The graph that is asked about."""
         return self.predictor.graph
 
-    def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Time | None) -> Answers:
+    def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Any) -> Answers:
         """Return the best answers to a question; the parameters are those of `Run.predict`."""
         return self.predictor.predict(top=top, already_known=already_known, **slots)
 
@@ -55,10 +60,10 @@ class RunView:
 
     def answer_file(
         self, questions: Path | str, out: Path | str, *, top: int = 10, already_known: AlreadyKnown = "mark",
-        reasons: int = 0,
+        reasons: int = 0, note: Callable[[str], None] = warnings.warn,
     ) -> int:  # fmt: skip
         """Answer the questions of a file; the parameters are those of `Run.answer_file`."""
-        return answer_file(self.predictor, Path(questions), Path(out), top, already_known, reasons)
+        return answer_file(self.predictor, Path(questions), Path(out), top, already_known, reasons, note)
 
     def explain(self, **question: object) -> Explanation:
         """Return why a fact has its score; the parameters are those of `Run.explain`."""
@@ -92,7 +97,18 @@ def view_as_of(source: EvidenceSource, config: Config, day: Time, by: By) -> Run
     else:
         kept = np.concatenate([happened(graph, split, tick, by == "known") for split in source.splits])
         scorer = source.filter.scorer(None if kept.all() else kept)
-    return RunView(source.predictor.on(scorer, left), config, note)
+    predictor = source.predictor.on(scorer, left)
+    predictor.absent = _absent(left)
+    return RunView(predictor, config, note)
+
+
+def _absent(graph: Graph) -> dict[Slot, Tensor]:
+    """Return which names of a graph have no fact in it, by slot; nothing if all have."""
+    facts = graph.facts()
+    entities = np.isin(np.arange(len(graph.entities)), np.append(facts.subject, facts.object), invert=True)
+    predicates = np.isin(np.arange(len(graph.predicates)), facts.predicate, invert=True)
+    found: dict[Slot, NDArray[np.bool_]] = {"subject": entities, "predicate": predicates, "object": entities}
+    return {slot: torch.from_numpy(mask) for slot, mask in found.items() if mask.any()}
 
 
 def view_on(trained: Predictor, config: Config, graph: Graph) -> RunView:

@@ -11,7 +11,7 @@ import numpy as np
 from foretime.data.facts import Facts, concatenate, empty_facts
 from foretime.data.graph import Graph
 from foretime.errors import QuestionError
-from foretime.inference.answers import AND, AlreadyKnown, Answer, Answers, Question, Time
+from foretime.inference.answers import AND, AlreadyKnown, Answer, Answers, Question
 from foretime.inference.changes import Addition, EventIds, Removal, event_text, read_event, read_removal
 from foretime.inference.evidence_source import EvidenceSource, without_rules
 from foretime.inference.explanation.explanation import Explanation
@@ -116,7 +116,7 @@ class WhatIf:
         left = int((np.minimum(*facts.known_ends()) < step).sum())
         return (*self._said, f"only events before {time}: {left:,} of {len(facts):,}")
 
-    def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Time | None) -> Answers:
+    def predict(self, *, top: int = 10, already_known: AlreadyKnown = "mark", **slots: Any) -> Answers:
         """Return the best answers to a question; the parameters are those of `Run.predict`."""
         return self.predictor.predict(top=top, already_known=already_known, **slots)
 

@@ -16,6 +16,7 @@ from foretime.models.ensemble import Ensemble
 from foretime.models.hyte import HyTE
 from foretime.models.lcge import LCGE
 from foretime.models.quate import QuatE
+from foretime.models.recent import Recent
 from foretime.models.rotate import RotatE
 from foretime.models.rules import RulesModel
 from foretime.models.tcomplex import TComplEx
@@ -28,13 +29,13 @@ from foretime.models.ttranse import TTransE
 MODELS: dict[str, type[Model]] = {
     "transe": TransE, "distmult": DistMult, "complex": ComplEx, "rotate": RotatE, "quate": QuatE, "ttranse": TTransE,
     "hyte": HyTE, "tero": TeRo, "atise": ATiSE, "telm": TeLM, "tcomplex": TComplEx, "tntcomplex": TNTComplEx,
-    "lcge": LCGE, "rules": RulesModel,
+    "lcge": LCGE, "recent": Recent, "rules": RulesModel,
 }  # fmt: skip
 
 __all__ = [
     "LCGE", "MODELS", "ATiSE", "ComplEx", "Component", "DistMult", "Ensemble", "HyTE", "Model", "QuatE", "Queries",
-    "RotatE", "RulesModel", "ScoreTerm", "Sizes", "TComplEx", "TNTComplEx", "TTransE", "TeLM", "TeRo", "TransE",
-    "build_model", "model_class", "model_options",
+    "Recent", "RotatE", "RulesModel", "ScoreTerm", "Sizes", "TComplEx", "TNTComplEx", "TTransE", "TeLM", "TeRo",
+    "TransE", "build_model", "model_class", "model_options",
 ]  # fmt: skip
 
 
@@ -53,7 +54,7 @@ def model_options(config: ModelConfig) -> Section:
     return check_section(model_class(config).options(), config.options, place="", prefix="model.")
 
 
-def build_model(config: ModelConfig, sizes: Sizes, generator: torch.Generator) -> Model:
-    """Return a new model as configured, its weights drawn by the generator."""
+def build_model(config: ModelConfig, sizes: Sizes, generator: torch.Generator | None) -> Model:
+    """Return a new model as configured, its weights drawn by the generator, or by that of torch."""
     kind: Any = model_class(config)  # each has options of its own
     return cast(Model, kind(**sizes._asdict(), **model_options(config).model_dump(), generator=generator))

@@ -9,15 +9,20 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from foretime.config import LossName
+from foretime.config import MOST_WEIGHT, LossName
 from foretime.models.algebra import lookup
 from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.divergences import divergences
 
-LeastVariance = Annotated[float, Field(description="The least variance of a coordinate.", gt=0.0)]
-MostVariance = Annotated[float, Field(description="The largest variance of a coordinate.", gt=0.0)]
+LeastVariance = Annotated[float, Field(description="The least variance of a coordinate.", gt=0.0, le=MOST_WEIGHT)]
+MostVariance = Annotated[float, Field(description="The largest variance of a coordinate.", gt=0.0, le=MOST_WEIGHT)]
 Periods = Annotated[
-    float, Field(gt=0.0, description="How often a season recurs over the timeline: the initial scale of frequencies.")
+    float,
+    Field(
+        gt=0.0,
+        le=MOST_WEIGHT,
+        description="How often a season recurs over the timeline: the initial scale of frequencies.",
+    ),
 ]
 
 

@@ -12,6 +12,7 @@ from pydantic import Field, create_model
 from torch import Tensor, nn
 
 from foretime.config import LossName, Section
+from foretime.models.past_events import PastEvents
 from foretime.rules.table import Rules
 
 
@@ -56,7 +57,12 @@ Rank = Annotated[
     int, Field(ge=1, le=10_000, description="Numbers in an embedding: real, complex, or of four parts, by the model.")
 ]
 InitScale = Annotated[
-    float, Field(gt=0.0, description="The standard deviation of the initial weights; angles have a range of their own.")
+    float,
+    Field(
+        gt=0.0,
+        le=1000.0,
+        description="The standard deviation of the initial weights; angles have a range of their own.",
+    ),
 ]
 
 
@@ -77,6 +83,8 @@ class Model(nn.Module, ABC):
     """Whether every term is a product with the object, which training may round to bfloat16: of a distance, which is a
     difference of products, nothing would be left."""
     takes_rules: ClassVar[bool] = False
+    reads_events: ClassVar[bool] = False
+    """Whether the score depends on the events before the time asked about, which `reading` gives it."""
     default_penalties: ClassVar[dict[str, float]] = {}
     default_loss: ClassVar[LossName] = "softmax"
     default_margin: ClassVar[float] = 1.0
@@ -113,6 +121,10 @@ class Model(nn.Module, ABC):
 
     def take_rules(self, rules: Rules | None) -> None:
         """Take the temporal rules that guide the model; called only if `takes_rules` is true."""
+
+    def reading(self, events: PastEvents) -> Model:
+        """Return the same model, with the same weights, reading these events: by default itself, which reads none."""
+        return self
 
     def begin_epoch(self, epoch: int) -> None:
         """Prepare for an epoch, counted from 1, that begins or resumes after an interruption: by default nothing."""

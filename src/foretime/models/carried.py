@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from foretime.models.base import Model, Queries, ScoreTerm
+from foretime.models.past_events import PastEvents
 
 ROWS_AT_ONCE = 512
 """Questions that are scored at once against all entities where only some candidates are wanted."""
@@ -35,7 +36,13 @@ class CarriedModel(Model):
         nn.Module.__init__(self)
         self.base, self._ids = base, ids
         self.uses_time = base.uses_time  # type: ignore[misc]  # that of whatever it carries
+        self.reads_events = base.reads_events  # type: ignore[misc]
         self.end_offset = len(ids.predicates) if base.end_offset else 0
+
+    def reading(self, events: PastEvents) -> CarriedModel:
+        """Return the trained model reading other events, of which it knows those that it has embeddings for."""
+        trained = events.renumbered(self._ids.entities.numpy(), self._ids.predicates.numpy())
+        return CarriedModel(self.base.reading(trained), self._ids).train(self.training)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the terms of the trained model under the ids of the other graph."""
@@ -61,7 +68,7 @@ class CarriedModel(Model):
         subject, predicate = self._ids.entities[queries.subject], self._ids.predicates[queries.predicate % every]
         at_end = queries.predicate // every * self.base.end_offset
         rows = torch.nonzero((subject >= 0) & (predicate >= 0))[:, 0]
-        time = queries.time.clamp(max=self._ids.steps - 1)
+        time = queries.time if self.reads_events else queries.time.clamp(max=self._ids.steps - 1)
         return rows, Queries(subject[rows], (predicate + at_end)[rows], time[rows])
 
     def _all(self, trained: Queries) -> list[ScoreTerm]:

@@ -8,6 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
+from foretime.config import MOST_WEIGHT
 from foretime.models.base import Component, InitScale, Model, Queries, Rank, ScoreTerm
 from foretime.models.complex import ComplEx
 from foretime.models.guidance import Norm, RuleGuide
@@ -18,7 +19,12 @@ CommonsenseRank = Annotated[
     int, Field(ge=0, le=10_000, description="The paper's k, the rank of the concept embeddings; 0 for half of `rank`.")
 ]
 CommonsenseWeight = Annotated[
-    float, Field(ge=0.0, description="The paper's λ, in the loss and in the prediction; 0 removes commonsense (−TIS).")
+    float,
+    Field(
+        ge=0.0,
+        le=MOST_WEIGHT,
+        description="The paper's λ, in the loss and in the prediction; 0 removes commonsense (−TIS).",
+    ),
 ]
 RuleNorm = Annotated[
     Norm, Field(description="The norm of a rule's residual: the cubed modulus, as in N3, or the squared one.")

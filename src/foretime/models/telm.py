@@ -8,6 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
+from foretime.config import MOST_EPOCHS
 from foretime.models.algebra import dot_objects, lookup
 from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.penalties import n3, smoothness
@@ -17,6 +18,7 @@ WarmEpochs = Annotated[
     Field(
         description="Epochs in which it is TComplEx: the components of e₁ and e₂ are zero, and start only afterwards.",
         ge=0,
+        le=MOST_EPOCHS,
     ),
 ]
 

@@ -13,6 +13,7 @@ from foretime.data.facts import Ids, empty_facts
 from foretime.data.graph import Graph
 from foretime.data.vocabulary import Vocabulary
 from foretime.evaluation.filters import AnswerIndex
+from foretime.evidence.background import background_lists
 from foretime.evidence.carrying import PredicateMap, carry_index
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.module import EvidenceComponent, WithEvidence, evidence_of
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 def carry_scorer(scorer: Scorer, graph: Graph, share_entities: bool) -> Scorer:
     """Return the scorer on another graph, without any events: `EvidenceFilter` gives it those of the graph.
 
+    Its facts without a time are there at once, if the run was trained with such facts.
+
     Predicates are matched by name. Entities are too if they are shared; if not, none has an embedding.
     """
     trained = scorer.graph
@@ -36,12 +39,15 @@ def carry_scorer(scorer: Scorer, graph: Graph, share_entities: bool) -> Scorer:
     entities = _places(graph.entities.names, trained.entities.names if share_entities else ())
     ids = TrainedIds(torch.from_numpy(entities), torch.from_numpy(map_.ids), len(trained.timeline))
     evidence, reranked = evidence_of(scorer.model), scorer.reranked
-    index = evidence.index if evidence is not None else None if reranked is None else reranked.extractor.index
+    index = scorer.index
     if index is None:
         return replace(scorer, model=CarriedModel(scorer.model, ids), graph=graph)
     index, weights = carry_index(
         index, None if evidence is None else evidence.weights, map_, (len(graph.entities), len(graph.timeline))
     )
+    if index.background is not None:
+        lists = background_lists(graph.background, len(graph.entities), len(graph.predicates))
+        index = replace(index, background=index.background._replace(lists=lists))
     model = _carry_model(scorer.model, ids, index, weights)
     if reranked is None:
         return replace(scorer, model=model, graph=graph)

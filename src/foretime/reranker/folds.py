@@ -51,6 +51,28 @@ def fits_on_valid(config: RerankerConfig) -> bool:
     return config.use and (config.fit == "valid" or config.with_valid)
 
 
+def valid_to_fit_on(graph: Graph, config: RerankerConfig) -> Facts:
+    """Return the valid facts that the re-ranker is fitted on: all; with folds by time, the newest, at most a fold."""
+    valid, most = graph.valid, len(graph.train) // config.folds
+    if config.cut != "time" or config.fit == "valid" or len(valid) <= most:
+        return valid
+    return valid.take(np.sort(np.argsort(-valid.known_ends()[0], kind="stable")[:most]))
+
+
+def halves_of_valid(graph: Graph, config: Config) -> tuple[Facts, Facts]:
+    """Return the valid facts that the re-ranker is fitted on in two halves: to fit on, and to calibrate on.
+
+    With folds by time the second half is the newest, as test is; otherwise the halves are drawn by the seed.
+    """
+    facts = valid_to_fit_on(graph, config.reranker)
+    if config.reranker.cut == "time":
+        order = np.argsort(facts.known_ends()[0], kind="stable")
+    else:
+        order = np.random.default_rng(config.training.seed).permutation(len(facts))
+    first, second = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+    return facts.take(first), facts.take(second)
+
+
 def fitted_on(config: RerankerConfig) -> str:
     """Return what the re-ranker is fitted on, for reports."""
     several = f" of {folds_left_out(config)} of {config.folds} folds" if config.fit == "out-of-fold" else ""

@@ -20,7 +20,7 @@ from foretime.evaluation.filters import AnswerIndex
 from foretime.evidence.events import SortedEvents
 from foretime.evidence.families import RATED
 from foretime.evidence.index import EvidenceIndex
-from foretime.evidence.module import EvidenceComponent, WithEvidence, evidence_of
+from foretime.evidence.module import evidence_of, model_on
 from foretime.models import Model
 from foretime.reranker.features.names import grown_words, name_words, without_facts
 from foretime.reranker.scorer import RerankedModel, Scorer
@@ -30,7 +30,7 @@ Mask = NDArray[np.bool_]
 
 def looks_up_events(scorer: Scorer) -> bool:
     """Return whether the answers of a scorer depend on events that are looked up when a question is asked."""
-    return evidence_of(scorer.model) is not None or scorer.reranked is not None
+    return scorer.index is not None
 
 
 def _fades(scorer: Scorer) -> bool:
@@ -96,13 +96,12 @@ class EvidenceFilter:
 
     def scorer(self, kept: Mask | None = None, past_only: bool | None = None, weights: Tensor | None = None) -> Scorer:
         """Return the scorer over the facts, or over those that are `kept`; `weights` may replace the evidence's own."""
-        evidence, reranked = evidence_of(self._scorer.model), self._scorer.reranked
-        before = evidence.index if evidence is not None else reranked.extractor.index if reranked is not None else None
+        before = self._scorer.index
         if before is None:
             return self._scorer
         reach = before.reach if past_only is None else before.reach._replace(past_only=past_only)
         index = replace(before, events=self._events.lists(kept), reach=reach)
-        model = _on(self._scorer.model, index, weights)
+        model = model_on(self._scorer.model, index, weights)
         slots, ranked = self._scorer.slots, self._reranked(model, index, kept)
         if slots is not None and ranked is not None:
             slots = slots.on(index, ranked.extractor.names)
@@ -125,7 +124,3 @@ class EvidenceFilter:
         added = len(self._graph.update) if isinstance(self._graph, GrownGraph) else 0
         first = np.ones(train, dtype=bool) if self._train_at is None else kept[self._train_at :][:train]
         return np.append(first, kept[len(kept) - added :])
-
-
-def _on(model: Model, index: EvidenceIndex, weights: Tensor | None) -> Model:
-    return model.on(index, weights) if isinstance(model, EvidenceComponent | WithEvidence) else model

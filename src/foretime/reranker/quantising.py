@@ -17,13 +17,14 @@ EXACT: Final = ("_before", "_after", "_nearest", "name_overlap", "predicate", "_
 """Suffixes of features that are no counts: distances in time, overlaps of names or intervals, the predicate's id."""
 SHARED_NEIGHBOURS: Final = "shared_neighbours"
 """How sums over shared neighbours begin: they never add facts of the candidate with the subject."""
+_SUMS: Final = (SHARED_NEIGHBOURS, "background_shared")
 SHARES: Final = ("_share", "_habit")
 SMALLEST_SHARE: Final = 2.0**-16
 
 
 def is_count(feature: str) -> bool:
     """Return whether a feature counts events, or adds them up."""
-    return not feature.endswith(EXACT) and not is_share(feature) and not feature.startswith(SHARED_NEIGHBOURS)
+    return not feature.endswith(EXACT) and not is_share(feature) and not feature.startswith(_SUMS)
 
 
 def is_share(feature: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import score_questions
 from foretime.evaluation.slots import Slot, inverted, score_filled
+from foretime.evidence.index import EvidenceIndex
+from foretime.evidence.module import evidence_of, model_on
 from foretime.models import Model
 from foretime.reranker.features.extractor import FeatureExtractor, Features, Shortlist, score_each_term, shortlist_of
 from foretime.reranker.slots.intervals import IntervalModel
@@ -54,7 +57,7 @@ class RerankedModel:
         by as much as their base score is below that of the last of the shortlist.
         """
         total, shortlist, _, features = self._shortlist(questions)
-        scores = torch.from_numpy(self.reranker.score(features))
+        scores = torch.from_numpy(self.reranker.trees.score(features))
         question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
         ranked = torch.from_numpy(shortlist.is_ranked)  # a known answer may stand anywhere in the order of the model
         far = torch.full((len(questions),), torch.inf, dtype=torch.float64)
@@ -106,6 +109,34 @@ class Scorer:
     reranked: RerankedModel | None = None
     slots: SlotModels | None = None
 
+    @property
+    def index(self) -> EvidenceIndex | None:
+        """Where events are looked up; nothing if none are."""
+        evidence = evidence_of(self.model)
+        if evidence is not None:
+            return evidence.index
+        return None if self.reranked is None else self.reranked.extractor.index
+
+    @cached_property
+    def at_true_times(self) -> Scorer:
+        """The same scorer, but for looking at every question from its own time, however long after the last event."""
+        return self.within(None)
+
+    def within(self, silence: int | None) -> Scorer:
+        """Return the same scorer looking at questions from at most so many steps after the last event before them."""
+        if self.index is None or self.index.silence == silence:
+            return self
+        index, reranked, slots = replace(self.index, silence=silence), self.reranked, self.slots
+        model = model_on(self.model, index)
+        if reranked is not None:
+            reranked = replace(reranked, model=model, extractor=replace(reranked.extractor, index=index))
+            slots = None if slots is None else slots.on(index, reranked.extractor.names)
+        return replace(self, model=model, reranked=reranked, slots=slots)
+
+    def for_slot(self, slot: Slot) -> Scorer:
+        """Return the scorer of an open slot: every time that is a candidate for "when?" is looked at from itself."""
+        return self.at_true_times if slot == "time" else self
+
     def score(self, questions: Facts) -> Tensor:
         """Return the scores of all entities as objects of the questions, (questions, entities)."""
         return score_questions(self.model, questions) if self.reranked is None else self.reranked.score(questions)
@@ -118,14 +149,16 @@ class Scorer:
         """
         if slot in ("object", "subject"):
             return self.score(facts if slot == "object" else inverted(facts, self.graph))
-        model = None if self.slots is None else self.slots.models.get(slot)
-        return score_filled(self.model, self.graph, slot, facts) if model is None else model.score(facts)
+        own = self.for_slot(slot)
+        model = None if own.slots is None else own.slots.models.get(slot)
+        return score_filled(own.model, self.graph, slot, facts) if model is None else model.score(facts)
 
     def predict_intervals(self, facts: Facts) -> tuple[Ids, Ids] | None:
         """Return the first and the last step of each fact as predicted; nothing if the run has no model of it."""
-        if self.slots is None or "start" not in self.slots.models:
+        slots = self.for_slot("time").slots
+        if slots is None or "start" not in slots.models:
             return None
-        return IntervalModel(self.slots.models["start"], self.slots.lengths).predict(facts)
+        return IntervalModel(slots.models["start"], slots.lengths).predict(facts)
 
     def is_reranked(self, slot: Slot) -> bool:
         """Whether candidates for a slot are scored by more than the base model."""

@@ -1,8 +1,7 @@
-"""Gradient-boosted trees over the features of candidates: fitted, applied, saved as text."""
+"""Gradient-boosted trees over the features of candidates: fitted, applied, saved."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,24 +13,22 @@ from numpy.typing import NDArray
 
 from foretime.config import RerankerConfig
 from foretime.data.facts import Facts, Ids
-from foretime.errors import DataError, RunError
+from foretime.errors import DataError
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import batches
-from foretime.files import write_text
 from foretime.models import Model
+from foretime.reranker.boosted_trees import BoostedTrees
 from foretime.reranker.features.extractor import FeatureExtractor, Features, Shortlist, score_each_term, shortlist_of
+from foretime.reranker.tree_arrays import DEEPEST
+from foretime.reranker.tree_files import damaged, of_another_version, read_trees, write_trees
+from foretime.reranker.tree_text import read_tree_text
 
 if TYPE_CHECKING:
     from lightgbm import Booster
 
 BATCH = 256
-FEW = 512
-"""Up to how many candidates are scored by one thread."""
-_LAST_LINE = "\npandas_categorical:"
-"""How the text of every booster ends."""
-HEADER = "foretime reranker 3, top {top}"
-"""How the file of a re-ranker begins; the number goes up whenever features change their meaning."""
-_HEADER = re.compile(HEADER.format(top=r"(\d+)"))
+WHAT = "foretime reranker 3"
+"""What the file of a re-ranker says it is; the number goes up whenever features change their meaning."""
 
 
 @dataclass(frozen=True)
@@ -81,50 +78,25 @@ def examples_of(model: Model, extractor: FeatureExtractor, facts: Facts, seen: A
 class Reranker:
     """Fitted trees, and how many of the best candidates they order anew."""
 
-    booster: Booster
+    trees: BoostedTrees
     top: int
 
-    def score(self, features: Features) -> NDArray[np.float64]:
-        """Return the score of each candidate, (candidates,)."""
-        return np.asarray(self.booster.predict(features, **_threads(features)), dtype=np.float64)
-
-    def contributions(self, features: Features) -> NDArray[np.float64]:
-        """Return what each feature adds to the score of each candidate, (candidates, features + 1), the base last."""
-        return np.asarray(self.booster.predict(features, pred_contrib=True, **_threads(features)), dtype=np.float64)
-
     def save(self, path: Path) -> None:
-        """Write the trees as text."""
-        write_text(path, f"{HEADER.format(top=self.top)}\n{self.booster.model_to_string()}")
+        """Write the trees."""
+        write_trees(path, WHAT, self.trees, top=self.top)
 
     @classmethod
     def load(cls, path: Path, graph_features: Sequence[str] = ()) -> Reranker:
         """Return the re-ranker in a file; raise `RunError` unless its last features are those of the graph."""
-        try:
-            head, _, body = path.read_text(encoding="utf-8").partition("\n")
-        except ValueError as error:
-            raise _damaged(path, error) from None
-        header = _HEADER.fullmatch(head)
-        if header is None:
-            raise _of_another_version(path, f"begins with {head[:40]!r}", "features that are now computed differently")
-        booster = read_booster(path, body)
-        found, wanted = booster.feature_name(), plain_names(graph_features)
+        trees, said = read_trees(path, WHAT)
+        top, found, wanted = said.get("top"), list(trees.names), plain_names(graph_features)
+        if type(top) is not int or top < 1:
+            raise damaged(path, f"{top!r} is no number of candidates")
         if wanted and found[-len(wanted) :] != wanted:
             missing = [name for name in wanted if name not in found]
             fault = f"lacks the feature {missing[0]}" if missing else "has features that candidates no longer have"
-            raise _of_another_version(path, fault, "features other than those of candidates now")
-        return cls(booster, int(header[1]))
-
-
-def read_booster(path: Path, text: str) -> Booster:
-    """Return the trees in the text of a file; raise `RunError` if it is damaged."""
-    from lightgbm import Booster
-
-    if _LAST_LINE not in text[-80:]:  # LightGBM ends the whole process over a text that is cut off
-        raise _damaged(path, "its end is missing")
-    try:
-        return Booster(model_str=text)
-    except Exception as error:  # LightGBM exports no error class
-        raise _damaged(path, error) from None
+            raise of_another_version(path, fault, "features other than those of candidates now")
+        return cls(trees, top)
 
 
 def fit(
@@ -136,8 +108,19 @@ def fit(
 ) -> Reranker:
     """Return the re-ranker that orders all examples best; raise `DataError` if there are none.
 
-    `on_tree` is called after each tree with their number. The examples are not joined: they may be many gigabytes.
+    `on_tree` is called after each tree with their number.
     """
+    return Reranker(read_tree_text(boost(examples, config, seed, threads, on_tree).model_to_string()), config.top)
+
+
+def boost(
+    examples: Sequence[Examples],
+    config: RerankerConfig,
+    seed: int,
+    threads: int,
+    on_tree: Callable[[int], None] | None = None,
+) -> Booster:
+    """Return the trees as LightGBM has fitted them. The examples are not joined: they may be many gigabytes."""
     import lightgbm
 
     if sum(len(some.sizes) for some in examples) == 0:
@@ -154,6 +137,7 @@ def fit(
     settings: dict[str, Any] = {
         "objective": "lambdarank",
         "num_leaves": config.leaves,
+        "max_depth": DEEPEST,
         "learning_rate": config.learning_rate,
         "min_data_in_leaf": config.leaf_candidates,
         "feature_fraction": config.feature_share,
@@ -166,27 +150,12 @@ def fit(
         "verbosity": -1,
     }
     callbacks = [] if on_tree is None else [lambda state: on_tree(state.iteration + 1)]
-    booster = lightgbm.train(settings, data, num_boost_round=config.trees, callbacks=callbacks)
-    return Reranker(booster, config.top)
-
-
-def _threads(features: Features) -> dict[str, Any]:
-    """Return how many threads predict: one for few candidates, where waiting for another costs more than it saves."""
-    return {"num_threads": 1} if len(features) <= FEW else {}
+    return lightgbm.train(settings, data, num_boost_round=config.trees, callbacks=callbacks)
 
 
 def plain_names(names: Sequence[str]) -> list[str]:
     """Return the names of features as the trees have them, without blanks."""
     return [name.replace(" ", "_") for name in names]
-
-
-def _damaged(path: Path, error: object) -> RunError:
-    return RunError(f"{path}: damaged, it is no re-ranker: {error}")
-
-
-def _of_another_version(path: Path, found: str, fitted_on: str) -> RunError:
-    remedy = "delete it, and `foretime train --resume` fits it again"
-    return RunError(f"{path}: {found}: fitted by another version, on {fitted_on}; {remedy}")
 
 
 def distinct_questions(facts: Facts) -> tuple[Facts, NDArray[np.int64]]:

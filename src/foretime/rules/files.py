@@ -21,7 +21,7 @@ from foretime.data.graph import Graph
 from foretime.data.problems import Place, Problems
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
-from foretime.files import write_bytes
+from foretime.files import check_regular, parse_json, read_bytes, write_bytes
 from foretime.rules.parsing import check_measures, parse_line, resolve
 from foretime.rules.rule import Atom, Measures, Rule, RuleIds
 from foretime.rules.table import Rules
@@ -109,7 +109,7 @@ def _rules(rows: list[_Row], predicates: Vocabulary | None) -> Rules:
 
 
 def _read_lines(read: Callable[[str], Rule], path: Path) -> Iterator[_Row]:
-    lines = path.read_bytes().decode("utf-8-sig").split("\n")
+    lines = read_bytes(path).decode("utf-8-sig").split("\n")
     for number, line in enumerate((line.strip(" \t\r") for line in lines), 1):
         if line and not line.startswith("#"):
             yield Place(str(path), number), partial(read, line)
@@ -117,7 +117,7 @@ def _read_lines(read: Callable[[str], Rule], path: Path) -> Iterator[_Row]:
 
 def _from_json(line: str) -> Rule:
     try:
-        found = json.loads(line)
+        found = parse_json(line)
     except ValueError as error:
         raise DataError(f"not valid JSON: {error}") from None
     if not isinstance(found, dict) or not ("text" in found or {"head", "body"} <= found.keys()):
@@ -152,6 +152,7 @@ def _from_atoms(found: dict[str, Any]) -> Rule:
 
 
 def _read_parquet(path: Path) -> Iterator[_Row]:
+    check_regular(path)
     table = pyarrow.parquet.read_table(path)
     needed = ["text", *Measures._fields]
     if missing := [name for name in needed if name not in table.column_names]:

@@ -16,6 +16,7 @@ from foretime.config import RulesConfig, check_section
 from foretime.data.graph import Graph
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError, suggestion
+from foretime.files import read_text
 from foretime.rules.parsing import resolve
 from foretime.rules.rule import Atom, Rule, RuleIds
 from foretime.rules.table import Counting, Rules, Split
@@ -102,7 +103,7 @@ def read_foreign(path: Path, names: Vocabulary, miner: str) -> tuple[Rules, str]
 
 def _lines(path: Path) -> list[tuple[int, str]]:
     try:
-        return list(enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1))
+        return list(enumerate(read_text(path, encoding="utf-8-sig").split("\n"), 1))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file of rules") from None
     except (OSError, UnicodeDecodeError) as error:

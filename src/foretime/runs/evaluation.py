@@ -54,13 +54,13 @@ def softmax_at(slot: Slot, temperature: float = 1.0) -> Calibration:
     return Calibration.of_temperature(temperature, len(kinds_for(slot)))
 
 
-def calibrate(asked_scorer: AskedScorer, graph: Graph) -> dict[str, Calibration]:
-    """Return the calibration of each slot that may be asked for, fitted on valid."""
+def calibrate(asked_scorer: AskedScorer, graph: Graph, facts: Facts) -> dict[str, Calibration]:
+    """Return the calibration of each slot that may be asked for, fitted on facts of valid."""
     found: dict[str, Calibration] = {}
     for slot in SLOTS:
         scorer = asked_scorer.for_times if slot == "time" else asked_scorer.scorer
         history = pair_history(scorer.model, graph)
-        asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, graph.valid, FITTED_AT_MOST), history)
+        asked = candidates(scorer.score_slot, graph, slot, sample(scorer, slot, facts, FITTED_AT_MOST), history)
         found[slot] = fit_calibration(list(asked), len(kinds_for(slot)))
     return found
 

@@ -25,7 +25,7 @@ def trained_settings(config: Config) -> dict[str, Any]:
     to what is trained.
     """
     complete = complete_config(config)
-    graph = {"data": complete.data.model_copy(update={"path": Path(complete.data.path).name})}
+    graph = {"data": complete.data.model_copy(update={"path": Path(complete.data.location).name})}
     own = complete.model_copy(update=graph).model_dump(
         exclude_defaults=True, exclude={"model": True, "penalties": True, "training": {"threads", "checkpoint_seconds"}}
     )

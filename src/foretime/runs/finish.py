@@ -10,13 +10,15 @@ from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.evaluation.calibration import Calibration
 from foretime.evaluation.slots import SLOTS
-from foretime.reranker.folds import fits_on_valid, fitted_on
+from foretime.files import write_json
+from foretime.reranker.folds import fits_on_valid, fitted_on, halves_of_valid
 from foretime.runs.evaluation import calibrate, evaluate_split, softmax_at
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import load_model, scorer_of
 from foretime.runs.machine import machine, peak_memory_mb
 from foretime.runs.protocols import ask
 from foretime.runs.reranking import fit_reranker, fit_slots
+from foretime.runs.silences import choose_silence
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.guidance import RULES_OF_A_FILE
@@ -31,8 +33,19 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
     if config.reranker.use and config.reranker.slots and not run.has_slots(graph):
         fit_slots(run, config, graph, model, callback)
     scorer = scorer_of(run, config, graph, model)
+    before_valid = run.reranker_without_valid.exists()
+    judging = scorer_of(run, config, graph, model, run.reranker_without_valid) if before_valid else scorer
     callback.announce("calibrating on valid")
-    calibrations = calibrate(ask(scorer, graph, config.evidence, "valid"), graph)
+    chosen = choose_silence(judging, graph, config.evidence)
+    if config.evidence.past_only:
+        write_json(run.silence_file, chosen.to_dict())
+    scorer, judging = scorer.within(chosen.silence), judging.within(chosen.silence)
+    of_valid = calibrate(ask(judging, graph, config.evidence, "valid"), graph, graph.valid)
+    calibrations = of_valid
+    if run.reranker_to_calibrate.exists():
+        half_fitted = scorer_of(run, config, graph, model, run.reranker_to_calibrate).within(chosen.silence)
+        _, second_half = halves_of_valid(graph, config)
+        calibrations = calibrate(ask(half_fitted, graph, config.evidence, "valid"), graph, second_half)
     report = {
         **_facts_of(run, config, graph),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
@@ -40,13 +53,14 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
         "machine": machine(),
         "calibration": {slot: one.to_dict() for slot, one in calibrations.items()},
         "slot_models": scorer.slots is not None,
-        "choice": choice_note(config),
+        "choice": choice_note(config, before_valid),
     }
     for split in ("valid", "test") if with_test else ("valid",):
         if len(graph.facts(split)):
             callback.announce(f"ranking {split}")
-            asked = ask(scorer, graph, config.evidence, split)
-            report[split] = evaluate_split(asked, graph, split, config.training.filter, calibrations).to_dict()
+            judge, believed = (judging, of_valid) if split == "valid" else (scorer, calibrations)
+            asked = ask(judge, graph, config.evidence, split)
+            report[split] = evaluate_split(asked, graph, split, config.training.filter, believed).to_dict()
     report["tested_before"] = before
     report["test_note"] = note_on_test("test" in report, before)
     run.write_report(report)
@@ -111,10 +125,19 @@ def note_on_test(ranked: bool, before: list[int]) -> str:
     return f"test was ranked {'' if before else 'once, '}by this final configuration{often}"
 
 
-def choice_note(config: Config) -> str:
-    """Return what valid has served for."""
+def note_on_backtests(note: str, backtests: list[dict[str, Any]]) -> str:
+    """Return a note on test with the backtests that have ranked facts of it since."""
+    count, last = len(backtests), backtests[-1]
+    often = "a backtest has" if count == 1 else f"{count} backtests have"
+    return f"{note}; {often} ranked facts of it since, the last from {last['first']} to {last['last']}"
+
+
+def choice_note(config: Config, before_valid: bool = False) -> str:
+    """Return what valid has served for; `before_valid`: it was judged by a re-ranker that was not fitted on it."""
     note = "weights of the epoch with the best MRR on valid; probabilities calibrated on valid"
-    if fits_on_valid(config.reranker):
+    if before_valid:
+        note += " by a re-ranker fitted on its first half; the re-ranker that answers was fitted on all of valid"
+    elif fits_on_valid(config.reranker):
         note += "; the re-ranker was fitted on valid, whose figures here are therefore not those of unseen facts"
     return f"{note}; {RULES_OF_A_FILE}" if config.rules.file else note
 

@@ -3,17 +3,28 @@
 config.toml         every setting of the run, written out
 graph.json          names and timeline
 facts.safetensors   the facts of the three splits as ids
+attributes.parquet  what is known of entities beside the facts, if anything is
 rules.parquet       the temporal rules that guide the model or that its evidence has paths of, if there are any
 trace.jsonl         one line for each epoch
 last.safetensors    weights, optimiser and progress: from which `--resume` continues
 best.safetensors    the weights of the epoch with the best MRR on valid
-reranker.txt        the trees of the re-ranker, if there is one
-slots-SLOT.txt      the trees of the models of predicate and time, if there are any
+reranker.safetensors
+                    the trees of the re-ranker, if there is one
+reranker_without_valid.safetensors
+                    those that valid is judged by, where the re-ranker was fitted on valid as well
+reranker_to_calibrate.safetensors
+                    those fitted on the first half of valid, whose probabilities are calibrated on the second half
+slots-SLOT.safetensors
+                    the trees of the models of predicate and time, if there are any
 slots.safetensors   the weights of the softmax over predicates that both read
 member-N/           the same model with another seed, if the model is an ensemble
 fold-N/             a model that leaves a fold of train out, if the re-ranker is fitted out of fold
+silence.json        how far behind the last event a forecast looks at a question from, and what valid says of it
+manifest.json       the size and the sha256 of every file above that answers depend on, and of the report: finished
 report.json         the evaluation of the best weights, and the calibration
 warm_start.json     the run whose weights this one began with, if there is one
+agenda.json         the small model of forecasts of events, with a hash of its own, if one was asked for
+backtests.jsonl     one line for each backtest that has ranked facts of test, if there was one
 updates/            the events that were added after the training, a file for each update
 made.json           the commit of the code that began it, if a benchmark did
 report-after-N.json the same after the N epochs that the run had before it was given more
@@ -23,20 +34,28 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from foretime.config import Config, config_text, read_config
+from foretime.config import Config, TrainingConfig, config_text, read_config, read_toml
 from foretime.data.graph import Graph
-from foretime.errors import RunError
-from foretime.files import hold, write_json, write_text
-from foretime.rules.files import RUN_RULES, read_rules
+from foretime.errors import ConfigError, RunError
+from foretime.files import append_line, hold, json_bytes, parse_json, read_json, read_text, write_bytes, write_text
+from foretime.models import model_class
+from foretime.rules.files import read_rules
 from foretime.rules.table import Rules
+from foretime.runs import contents
+from foretime.runs.manifest import FileProblem, Manifest, compare, read_manifest, write_whole
 from foretime.training.files import TrainingFiles
+from foretime.training.settings import default_penalties
 
 SECONDS_BETWEEN_TRIES = 0.2
+OLD_TREES = ("combiner.txt", "reranker*.txt", "slots-*.txt")
+"""What earlier versions called their trees."""
+SHOWN = 5
+"""How many missing keys of a configuration a message names."""
 EARLIER = "report-after-"
 """How the names of reports begin that a run had before it was given more epochs."""
 
@@ -46,12 +65,17 @@ class RunFolder(TrainingFiles):
 
     def __init__(self, path: Path | str) -> None:
         super().__init__(Path(path))
-        self.config_file = self.path / "config.toml"
-        self.rules_file = self.path / RUN_RULES
-        self.reranker_file = self.path / "reranker.txt"
-        self.softmax_file = self.path / "slots.safetensors"
-        self.report_file = self.path / "report.json"
+        self.config_file = self.path / contents.CONFIG.pattern
+        self.rules_file = self.path / contents.RULES.pattern
+        self.reranker_file = self.path / contents.RERANKER.pattern
+        self.reranker_without_valid = self.path / contents.WITHOUT_VALID.pattern
+        self.reranker_to_calibrate = self.path / contents.TO_CALIBRATE.pattern
+        self.softmax_file = self.path / contents.SOFTMAX.pattern
+        self.report_file = self.path / contents.REPORT.pattern
+        self.manifest_file = self.path / contents.MANIFEST
         self.warm_start_file = self.path / "warm_start.json"
+        self.silence_file = self.path / contents.SILENCE.pattern
+        self.backtests_file = self.path / "backtests.jsonl"
 
     @classmethod
     def create(cls, path: Path | str, config: Config, graph: Graph, rules: Rules | None = None) -> RunFolder:
@@ -80,13 +104,63 @@ class RunFolder(TrainingFiles):
 
     @classmethod
     def open(cls, path: Path | str) -> RunFolder:
-        """Return the run in an existing folder."""
+        """Return the run in an existing folder; a finished one that is not whole is a `RunError`.
+
+        So is one whose trees are those of an earlier version.
+        """
+        run = cls.find(path)
+        run.check()
+        return run
+
+    @classmethod
+    def find(cls, path: Path | str) -> RunFolder:
+        """Return the run in an existing folder, whatever is wrong with its files."""
         run = cls(path)
         if not run.path.is_dir():
             raise RunError(f"{run.path}: no such run folder")
         if not run.config_file.is_file():
             raise RunError(f"{run.path}: not a run folder, it has no config.toml; name a folder that training has made")
         return run
+
+    def check(self) -> None:
+        """Raise `RunError` if the run is finished and a file that its answers depend on is not as it was then."""
+        self.check_trees()
+        first, *others = [*self.problems(), None]
+        if first is not None:
+            more = f"; foretime runs verify {self.path} names {len(others) - 1} more" if len(others) > 1 else ""
+            raise RunError(f"{first}{more}")
+
+    def check_trees(self) -> None:
+        """Raise `RunError` if there are trees as an earlier version wrote them: nothing would read them."""
+        if old := self.old_trees():
+            remedy = f"foretime upgrade {self.path} keeps them as this one does"
+            raise RunError(f"{old[0]}: trees as an earlier version wrote them; {remedy}")
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the files of a finished run by its manifest; a damaged manifest is a `RunError`."""
+        manifest = read_manifest(self.path)
+        if manifest is None:
+            return [self.without_manifest] if self.report_file.exists() else []
+        if manifest.changing is not None:
+            return [self.interrupted(manifest)]
+        return [self.said(problem) for problem in compare(self.path, manifest)]
+
+    @property
+    def without_manifest(self) -> str:
+        """What is wrong with a finished run of an earlier version."""
+        return (
+            f"{self.manifest_file}: missing, and the run is finished: an earlier version made it, or it was removed; "
+            f"foretime upgrade {self.path} checks the run and writes it"
+        )
+
+    def interrupted(self, manifest: Manifest) -> str:
+        """Return what to do about a run whose files a command was changing when it was stopped."""
+        command = f"foretime train --resume {self.path} {manifest.changing}".strip()
+        return f"{self.path}: the run was being changed by a command that was stopped; do the rest with {command}"
+
+    def said(self, problem: FileProblem) -> str:
+        """Return what is wrong with a file as a sentence: its place, what is wrong, and what to do."""
+        return f"{self.path / problem.name}: {problem.what}; {problem.remedy}"
 
     @contextmanager
     def held(self) -> Iterator[int | None]:
@@ -112,7 +186,11 @@ class RunFolder(TrainingFiles):
 
     def slot_file(self, slot: str) -> Path:
         """Return where the trees of a slot's model are kept."""
-        return self.path / f"slots-{slot}.txt"
+        return self.path / contents.SLOTS.pattern.replace("*", slot)
+
+    def old_trees(self) -> list[Path]:
+        """Return the files of trees that an earlier version has written, as text."""
+        return sorted(file for pattern in OLD_TREES for file in self.path.glob(pattern))
 
     def has_slots(self, graph: Graph) -> bool:
         """Return whether the models of predicate and time, and of the start of an interval, are there."""
@@ -128,6 +206,20 @@ class RunFolder(TrainingFiles):
         found = {_epochs_in(file): _earlier(file) for file in self.path.glob(f"{EARLIER}*.json")}
         return sorted(epochs for epochs, report in found.items() if "test" in report)
 
+    def add_backtest(self, found: dict[str, Any]) -> None:
+        """Keep in mind that a backtest has ranked facts of test; a folder that may not be written stays as it is."""
+        with suppress(OSError):
+            append_line(self.backtests_file, json.dumps(found, ensure_ascii=False))
+
+    def backtests(self) -> list[dict[str, Any]]:
+        """Return the backtests that have ranked facts of test, in their order."""
+        try:
+            return [parse_json(line) for line in read_text(self.backtests_file).splitlines()]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise RunError(f"{self.backtests_file}: damaged ({error}); restore the file or remove it") from None
+
     def fold(self, number: int) -> RunFolder:
         """Return the folder of a model that leaves a fold of train out."""
         return RunFolder(self.path / f"fold-{number}")
@@ -137,8 +229,15 @@ class RunFolder(TrainingFiles):
         return RunFolder(self.path / f"member-{number}")
 
     def config(self) -> Config:
-        """Return the configuration of the run."""
-        return read_config(self.config_file)
+        """Return the configuration of the run; a key that is not in the file is a `ConfigError`."""
+        config = read_config(self.config_file)
+        if missing := missing_keys(read_toml(self.config_file), config):
+            raise ConfigError(
+                f"{self.config_file}: {', '.join(missing[:SHOWN])}{' …' if len(missing) > SHOWN else ''} "
+                f"{'is' if len(missing) == 1 else 'are'} missing, and a run has every key; restore the file, or, if an "
+                f"earlier version made the run, foretime upgrade {self.path} adds what is new"
+            )
+        return config
 
     def graph(self) -> Graph:
         """Return the graph of the run."""
@@ -171,13 +270,30 @@ class RunFolder(TrainingFiles):
             ) from None
 
     def write_report(self, report: dict[str, Any]) -> None:
-        """Write the report."""
-        write_json(self.report_file, report)
+        """Finish the run: write its manifest, then its report."""
+        content = json_bytes(report)
+        write_whole(self.path, content)
+        write_bytes(self.report_file, content)
+
+
+def missing_keys(values: dict[str, Any], config: Config) -> list[str]:
+    """Return the keys that a run with this configuration has, and the values that were read have not."""
+    written: dict[str, Iterable[str]] = config.model_dump(exclude_none=True)
+    written["model"] = ["name", *model_class(config.model).options().model_fields]
+    written["penalties"] = default_penalties(config)
+    written["training"] = TrainingConfig.model_fields  # also what is not given to a training: a run has chosen it
+    missing = [f"[{section}]" for section in written if section not in values]
+    return missing + [
+        f"{section}.{key}"
+        for section, keys in written.items()
+        for key in keys
+        if section in values and key not in values[section]
+    ]
 
 
 def _read_object(file: Path) -> dict[str, Any]:
     """Return the JSON object in a file; any other content is a `ValueError`."""
-    found = json.loads(file.read_bytes())
+    found = read_json(file)
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")
     return found

@@ -10,13 +10,16 @@ from foretime.config import Config, config_text, override
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.evaluation.protocols import check_evidence
-from foretime.files import write_text
+from foretime.files import remove, rename, write_text
 from foretime.reranker.folds import check_reranker
 from foretime.rules.table import Rules
 from foretime.runs.finish import finish_run, is_finished
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_left, jobs_of, train_in_sequence
+from foretime.runs.manifest import write_changing
+from foretime.runs.memory import check_memory
 from foretime.runs.parallel import train_in_parallel
+from foretime.runs.resuming import EPOCHS, begin_to_resume, check_checkpoints, check_to_continue, check_to_resume
 from foretime.runs.warm_start import WarmStart, drop_earlier_start
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress, reopen_checkpoint
@@ -56,6 +59,7 @@ def create_run(
     RunFolder.check_free(folder)
     check_reranker(graph, complete)
     check_evidence(complete.evidence, graph)
+    check_memory(complete, graph)
     if warm_start is not None:
         warm_start.check(complete, graph)
     rules = rules_for(complete, graph, callback or Callback()) if rules is None else rules
@@ -71,16 +75,20 @@ def resume(folder: Path | str, callback: Callback | None = None, with_test: bool
     `jobs` is how many of its trainings are done in parallel, where it has several. Only one process at a time may
     resume a run: a second one gets a `RunError`.
     """
-    run = RunFolder.open(folder)
+    run = RunFolder.find(folder)
     with run.held() as lock:
         _train_to_the_end(run, callback or Callback(), with_test, jobs, lock)
     return run
 
 
 def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs: int, lock: int | None) -> None:
+    lost = check_to_resume(run)
     config, graph = run.config(), run.graph()
-    if is_finished(run, graph, with_test):
+    if not lost and is_finished(run, graph, with_test):
         return  # test is ranked once
+    check_memory(config, graph)
+    check_checkpoints(run, config)
+    begin_to_resume(run, lost)
     try:
         torch.set_num_threads(config.training.threads)  # also where all is trained, and only ranking is left
         if jobs > 1 and len(jobs_left(run, config)) > 1:
@@ -101,8 +109,9 @@ def plan_epochs(folder: Path | str, epochs: int) -> RunFolder:
     The earlier report is kept, so that the new one says if test has been ranked before. Interrupted anywhere, the same
     call does the rest.
     """
-    run = RunFolder.open(folder)
+    run = RunFolder.find(folder)
     with run.held():
+        manifest = check_to_continue(run)
         config = override(run.config(), {"training.epochs": epochs})
         if config.reranker.use:
             raise ConfigError(
@@ -112,13 +121,16 @@ def plan_epochs(folder: Path | str, epochs: int) -> RunFolder:
         checkpoints = {file: read_progress(file) for file in files if file.exists()}
         for file, progress in checkpoints.items():
             _check_continuation(file, progress, run, epochs)
+        if manifest is not None:
+            write_changing(run.path, f"{EPOCHS} {epochs}", {"config", "weights", "members", "report"})
         for file, progress in checkpoints.items():
             if progress.finished:
                 reopen_checkpoint(file)
         write_text(run.config_file, config_text(config))
         if run.report_file.exists():  # comes last: with it, a checkpoint beyond the planned epochs is not trained on
             done = min(progress.epochs_done for progress in checkpoints.values())
-            run.report_file.rename(run.earlier_report_file(done))
+            rename(run.report_file, run.earlier_report_file(done))
+        remove(run.manifest_file)
     return run
 
 

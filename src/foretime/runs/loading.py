@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from foretime.config import Config
 from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.evaluation import AnswerIndex
 from foretime.evidence.module import WithEvidence
+from foretime.files import read_json
 from foretime.models import Ensemble, Model
 from foretime.reranker.features.extractor import FeatureExtractor
 from foretime.reranker.scorer import RerankedModel, Scorer
@@ -14,17 +17,39 @@ from foretime.reranker.slots.extractors import extractors_of
 from foretime.reranker.slots.intervals import lengths_of
 from foretime.reranker.slots.model import SlotModel, SlotModels
 from foretime.reranker.slots.softmax import load_softmaxes
-from foretime.reranker.slots.trees import SlotTrees
+from foretime.reranker.slots.trees import load_trees
 from foretime.reranker.trees import Reranker
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import member_config
-from foretime.training.trainer import load_weights, new_model
+from foretime.training.trainer import check_checkpoint, load_weights, new_model, weights_file
 
 
 def load_scorer(run: RunFolder, config: Config, graph: Graph) -> Scorer:
-    """Return the scorer of a run: its model and, if it has been fitted, its re-ranker."""
-    return scorer_of(run, config, graph, load_model(run, config, graph))
+    """Return the scorer of a run: its model and, if it has been fitted, its re-ranker, as valid chose its silence.
+
+    All its files must be whole.
+    """
+    run.check()
+    scorer, file = scorer_of(run, config, graph, load_model(run, config, graph)), run.silence_file
+    if not config.evidence.past_only or not file.exists():
+        return scorer
+    return scorer.within(read_silence(file))
+
+
+def read_silence(file: Path) -> int | None:
+    """Return the silence that a file has: a number of steps, or nothing where questions are asked at their own time."""
+    try:
+        silence = read_json(file)["silence"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            f"{file}: cannot be read ({error}); remove it, and questions are asked at their own time"
+        ) from None
+    if silence is not None and (not isinstance(silence, int) or silence < 1):
+        raise RunError(
+            f"{file}: silence is {silence!r}; write a number of steps, or null for the own time of questions"
+        )
+    return silence
 
 
 def load_model(run: RunFolder, config: Config, graph: Graph) -> Model:
@@ -32,12 +57,12 @@ def load_model(run: RunFolder, config: Config, graph: Graph) -> Model:
     return load_base_model(run, config, graph, run.rules(graph))
 
 
-def scorer_of(run: RunFolder, config: Config, graph: Graph, model: Model) -> Scorer:
-    """Return the scorer of a run whose model is loaded already."""
+def scorer_of(run: RunFolder, config: Config, graph: Graph, model: Model, file: Path | None = None) -> Scorer:
+    """Return the scorer of a run whose model is loaded already; `file` is another re-ranker than the run's."""
     if not config.reranker.use or not run.reranker_file.exists():
         return Scorer(model, graph)
     extractor = FeatureExtractor.of(graph, model, config.evidence)
-    reranker = Reranker.load(run.reranker_file, extractor.graph_feature_names)
+    reranker = Reranker.load(file or run.reranker_file, extractor.graph_feature_names)
     known = AnswerIndex(graph.train.with_inverses(len(graph.predicates)))
     slots = load_slots(run, graph, extractor) if config.reranker.slots and run.has_slots(graph) else None
     return Scorer(model, graph, RerankedModel(model, reranker, extractor, known), slots)
@@ -55,7 +80,7 @@ def load_slots(run: RunFolder, graph: Graph, extractor: FeatureExtractor) -> Slo
         {
             slot: SlotModel(
                 make(extractor.index, names, found["softmax"]),
-                SlotTrees.load(run.slot_file(slot), slot, make.names),
+                load_trees(run.slot_file(slot), slot, make.names),
             )
             for slot, make in extractors_of(graph).items()
         },
@@ -73,9 +98,11 @@ def load_base_model(folder: RunFolder, config: Config, graph: Graph, rules: Rule
     """
     members = [folder, *(folder.member(number) for number in range(1, config.training.ensemble_size))]
     _check_members(folder, members)
+    configs = [member_config(config, number) for number in range(len(members))]
+    for member, own in zip(members, configs, strict=True):
+        check_checkpoint(weights_file(member), own, graph)
     first, *others = (
-        load_weights(member, new_model(member_config(config, number), graph, rules))
-        for number, member in enumerate(members)
+        load_weights(member, new_model(own, graph, rules)) for member, own in zip(members, configs, strict=True)
     )
     if not others:
         return first

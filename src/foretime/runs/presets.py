@@ -58,14 +58,14 @@ _LCGE = {
 }
 _FORECAST = {
     **_SHARED,
-    "model.name": "rules",
+    "model.name": "recent",
     "evidence.past_only": True,
     "evidence.splits": ["train", "valid", "test"],
     "evidence.families": ["recurrence", "contact", "popularity"],
     "evidence.epochs": 2,
     "penalties.evidence_l2": 3e-4,
-    "training.epochs": 2,
-    "training.valid_every": 2,
+    "training.epochs": 4,
+    "training.valid_every": 4,
     "reranker.fit": "refit",
     "reranker.cut": "time",
     "reranker.top": 60,
@@ -79,7 +79,9 @@ PRESETS: dict[str, Preset] = {
         "an ensemble of two, re-ranked out of fold: many times as long as balanced",
         {**_LCGE, **_OUT_OF_FOLD},
     ),
-    "forecast": Preset("events of the past that fade with time, re-ranked: what comes next", _FORECAST),
+    "forecast": Preset(
+        "past events that fade with time, and attention to the latest, re-ranked: what comes next", _FORECAST
+    ),
 }
 _INTERVALS = {
     "model.rank": 100,
@@ -144,21 +146,25 @@ def _settings(name: str, graph: Graph) -> dict[str, Any]:
         found |= {"evidence.epochs": max(1, min(3, 1_200_000 // facts))}
     if forecast:
         found["evidence.epochs"] = 6 if small else 1 if large else 2
+        found["training.epochs"] = found["training.valid_every"] = 12 if small else 2 if large else 4
     folds = max(2, min(facts, 5 if small or forecast or (best and not intervals) else 10))
     if large:
         folds = min(100, facts // FACTS_OF_A_FOLD)
     candidates = 2 * facts // folds * min(100, entities)  # that a re-ranker is fitted on, of one fold
     found |= {
         "training.batch_size": min(1000, max(50, facts // 20), max(50, SCORES_OF_A_STEP // max(1, entities))),
-        "training.candidates": 4_000 if entities > MANY_ENTITIES else 0,
+        "training.candidates": 1_500 if forecast else 4_000 if entities > MANY_ENTITIES else 0,
         "training.valid_limit": 3_000 if valid > VALID_AT_MOST else 0,
         "reranker.use": facts >= FEWEST_FOR_FOLDS,
+        "reranker.with_valid": forecast and valid > 0,
         "reranker.folds": folds,
         "reranker.leaves": 15 if small else 31,
         "reranker.leaf_candidates": min(50, max(5, candidates // 1000)),
     }
-    if name in ("quick", "forecast"):
+    if name == "quick":
         return found | dict.fromkeys(("training.epochs", "training.valid_every"), found["evidence.epochs"])
+    if forecast:
+        return found
     if small or entities > 500_000:
         found["model.rank"] = 50
     epochs = 50 if small and valid >= TINY_VALID else 20 if not large else 10 if facts <= 500_000 else 6

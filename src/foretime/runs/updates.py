@@ -25,7 +25,7 @@ from foretime.data.growth import NewEvents
 from foretime.data.timeline import Timeline
 from foretime.data.times import NO_TICK, parse_times, tick_text, ticks_of
 from foretime.errors import RunError
-from foretime.files import hold, write_bytes
+from foretime.files import hold, parse_json, read_bytes, rename, write_bytes
 
 FOLDER, FORMAT = "updates", 1
 _NAME = re.compile(r"(\d{6,})(\.undone)?\.jsonl")
@@ -77,7 +77,6 @@ class UpdateLog:
         header = {"format": FORMAT, **update._asdict(), "sha256": hashlib.sha256(body).hexdigest()}
         head = json.dumps(header, ensure_ascii=False).encode() + b"\n"
         write_bytes(self.folder / f"{number:06}.jsonl", head + body)
-        _sync(self.folder)
         return update
 
     def undo(self) -> Update | None:
@@ -87,8 +86,7 @@ class UpdateLog:
             return None
         path = self.folder / names[-1]
         found, _ = self._read(path)
-        path.rename(path.with_name(f"{path.stem}.undone.jsonl"))
-        _sync(self.folder)
+        rename(path, path.with_name(f"{path.stem}.undone.jsonl"))
         return found
 
     @contextmanager
@@ -119,17 +117,17 @@ class UpdateLog:
             yield f"[{', '.join([coded[subject], coded[predicate], coded[object_], *(when[t] for t in ticks)])}]"
 
     def _read(self, path: Path) -> tuple[Update, NewEvents]:
-        head, _, body = path.read_bytes().partition(b"\n")
         try:
-            header = json.loads(head)
+            head, _, body = read_bytes(path).partition(b"\n")
+            header = parse_json(head)
             if header["format"] != FORMAT:
                 raise ValueError(f"it has the format {header['format']!r}, not {FORMAT}: another version wrote it")
             if hashlib.sha256(body).hexdigest() != header["sha256"]:
                 raise ValueError("its events are not those that its header has the sha256 of")
             update = Update(*(header[name] for name in Update._fields))
-            rows = json.loads(b"[" + b",".join(body.splitlines()) + b"]")
+            rows = parse_json(b"[" + b",".join(body.splitlines()) + b"]")
             return update, self._events(rows)
-        except (KeyError, TypeError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError) as error:
             raise RunError(
                 f"{path}: damaged: {error}; put the file back, or take the update out by renaming it to "
                 f"{path.stem}.undone.jsonl"
@@ -149,17 +147,3 @@ class UpdateLog:
 
 def _json(value: str | None) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _sync(folder: Path) -> None:
-    """Have the names in a folder written to the disk, where the system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)

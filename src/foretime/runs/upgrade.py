@@ -10,19 +10,18 @@ from typing import Any
 
 import tomli_w
 
-from foretime.config import RENAMED, read_config, read_toml, with_new_names
-from foretime.data.graph import Graph
-from foretime.errors import ForetimeError
-from foretime.files import write_json, write_text
-from foretime.reranker.features.extractor import graph_feature_names
-from foretime.reranker.quantising import SHARED_NEIGHBOURS
-from foretime.reranker.trees import HEADER, plain_names
-from foretime.runs.folder import EARLIER, RunFolder
+from foretime.config import RENAMED, config_text, override, read_config, read_toml, with_new_names
+from foretime.files import read_bytes, read_json, read_text, write_json, write_text
+from foretime.runs.contents import MANIFEST
+from foretime.runs.finish import is_finished
+from foretime.runs.folder import EARLIER, RunFolder, missing_keys
+from foretime.runs.loading import load_model
+from foretime.runs.manifest import read_manifest, write_changing, write_whole
+from foretime.runs.old_trees import upgrade_trees
+from foretime.runs.resuming import check_checkpoints, checkpoints_of
+from foretime.training.checkpoint import add_hash
+from foretime.training.settings import complete_config
 
-OLD_RERANKER = "combiner.txt"
-_OLD_HEADER = re.compile(r"foretime combiner 2, top (\d+)")
-"""Its trees are those of this version: only what they are called has changed since."""
-_FEATURE_NAMES = re.compile(r"^feature_names=(.*)$", re.MULTILINE)
 _KEYS = {"members": "ensemble_size", "combiner": "reranker", "first_stage": "base_model", "ends": "boundary_relations"}
 _WORDS = {
     "reranker": {" parts": " folds"},
@@ -40,26 +39,30 @@ def upgrade(path: Path | str) -> list[str]:
     Comments of a configuration stay where they are. Raise an error if there is neither at that path.
 
         >>> upgrade("runs/icews14")
-        ['config.toml: [combiner] is now called [reranker]', 'combiner.txt: now reranker.txt']
+        ['config.toml: [combiner] is now called [reranker]', 'combiner.txt: now reranker.safetensors']
     """
     path = Path(path)
     if path.name == "config.toml" and any((path.parent / name).exists() for name in ("graph.json", "report.json")):
         path = path.parent
     if not path.is_dir():
         return _upgrade_config(path)
-    run = RunFolder.open(path)
+    run = RunFolder.find(path)
     with run.held():
+        if read_manifest(run.path) is not None:
+            run.check()
+            return []  # a run that has one has everything that this version needs
         notes = _upgrade_config(run.config_file)
         for file in sorted([run.report_file, *run.path.glob(f"{EARLIER}*.json")]):
             notes += _upgrade_report(file)
-        return notes + _upgrade_reranker(run)
+        notes += upgrade_trees(run)
+        return notes + _add_keys(run) + _add_hashes(run) + _add_manifest(run)
 
 
 def _upgrade_config(file: Path) -> list[str]:
     """Rewrite a configuration, by lines where that gives the same values, so that its comments stay."""
     values, notes = with_new_names(read_toml(file))
     if notes:
-        text = _with_new_lines(file.read_text(encoding="utf-8"))
+        text = _with_new_lines(read_text(file))
         try:
             same = tomllib.loads(text) == values
         except tomllib.TOMLDecodeError:
@@ -85,9 +88,42 @@ def _with_new_lines(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _add_keys(run: RunFolder) -> list[str]:
+    """Write the keys that are new since the run was made, as it has been read without them."""
+    values, config = read_toml(run.config_file), read_config(run.config_file)
+    missing = missing_keys(values, config)
+    if "slots" not in values.get("reranker", {}) and run.report_file.exists() and not run.has_slots(run.graph()):
+        config = override(config, {"reranker.slots": False})  # it has answered without them
+    if not missing:
+        return []
+    complete = complete_config(config)
+    write_text(run.config_file, config_text(complete))
+    return [f"{run.config_file.name}: {key} is new" for key in missing]
+
+
+def _add_hashes(run: RunFolder) -> list[str]:
+    """Give the checkpoints of the run, its members and its folds the hash of what they hold."""
+    files = checkpoints_of(run, run.config())
+    return [f"{file.relative_to(run.path)}: has a hash now" for file in files if add_hash(file)]
+
+
+def _add_manifest(run: RunFolder) -> list[str]:
+    """Write the manifest of a finished run, once all that can be checked without it was found whole."""
+    if not run.report_file.exists():
+        return []
+    config, graph = run.config(), run.graph()
+    check_checkpoints(run, config)
+    load_model(run, config, graph)
+    if is_finished(run, graph, with_test=False):
+        write_whole(run.path, read_bytes(run.report_file))
+    else:
+        write_changing(run.path, "", {"report", "reranker", "slots"})
+    return [f"{MANIFEST}: lists the files of the run"]
+
+
 def _upgrade_report(file: Path) -> list[str]:
     try:
-        old = json.loads(file.read_bytes())
+        old = read_json(file)
     except FileNotFoundError:
         return []
     except ValueError:  # a damaged report is written again by `--resume`
@@ -119,31 +155,3 @@ def upgraded(value: Any) -> Any:
         for word, new in _WORDS.get(key, {}).items() if isinstance(inner, str) else ():
             found[key] = found[key].replace(word, new)
     return found
-
-
-def _upgrade_reranker(run: RunFolder) -> list[str]:
-    """Keep the trees if they have the features of this version; else remove them, and `--resume` fits them again."""
-    file = run.path / OLD_RERANKER
-    if not file.exists():
-        return []
-    trees = _kept_trees(file, run)
-    if trees is not None:
-        write_text(run.reranker_file, trees)
-    file.unlink()
-    if trees is not None:
-        return [f"{OLD_RERANKER}: now {run.reranker_file.name}"]
-    return [f"{OLD_RERANKER}: removed, its features have changed; foretime train --resume {run.path} fits it again"]
-
-
-def _kept_trees(file: Path, run: RunFolder) -> str | None:
-    try:
-        head, _, body = file.read_text(encoding="utf-8").partition("\n")
-        wanted = plain_names(graph_feature_names(Graph.load(run.path).has_intervals))
-    except (ValueError, ForetimeError):
-        return None
-    header = _OLD_HEADER.fullmatch(head)
-    body = _FEATURE_NAMES.sub(lambda line: re.sub(r"\bcompany", SHARED_NEIGHBOURS, line[0]), body)
-    names = _FEATURE_NAMES.search(body)
-    if header is None or names is None or names[1].split()[-len(wanted) :] != wanted:
-        return None
-    return f"{HEADER.format(top=header[1])}\n{body}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph
 from foretime.data.growth import GrownGraph, grow, join_events
 from foretime.data.matching import EarlierIds, are_among
-from foretime.errors import ConfigError, DataError
+from foretime.errors import ConfigError, DataError, RunError, told_as
 from foretime.evaluation.protocols import in_order
-from foretime.files import write_json
+from foretime.files import sha256_of, write_json
 from foretime.reranker.folds import facts_of_base_model, folds_of
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
@@ -22,7 +21,14 @@ from foretime.runs.updates import UpdateLog
 from foretime.training.carrying import take_weights
 from foretime.training.checkpoint import Progress, save_checkpoint
 from foretime.training.settings import changed_config
-from foretime.training.trainer import build_optimizer, load_weights, new_model, with_evidence_of_train
+from foretime.training.trainer import (
+    build_optimizer,
+    check_checkpoint,
+    load_weights,
+    new_model,
+    weights_file,
+    with_evidence_of_train,
+)
 
 BORDERS = ("data.valid_from", "data.test_from")
 
@@ -37,7 +43,8 @@ class WarmStart:
     def to_dict(self) -> dict[str, Any]:
         """Return the path of the run, and the sha256 of the weights that are taken."""
         file = self.run.best_file if self.run.best_file.exists() else self.run.last_file
-        digest = hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else ""
+        with told_as(RunError, file):
+            digest = sha256_of(file) if file.exists() else ""
         return {"path": str(self.run.path), "fingerprint": digest, "data_fingerprint": self.graph.fingerprint()}
 
     def changed_config(self, changes: dict[str, Any], own_graph: bool) -> Config:
@@ -103,6 +110,7 @@ class WarmStart:
             own, theirs = (
                 with_evidence_of_train(member_config(one, job.member)) for one in (config, self.config)
             )  # fmt: skip
+            check_checkpoint(weights_file(job.folder(self.run)), theirs, self.graph)
             before = load_weights(job.folder(self.run), new_model(theirs, self.graph, rules_before))
             model = new_model(own, graph, rules)
             take_weights(model, before, own, ids)
@@ -154,4 +162,5 @@ def _with_updates_in_train(grown: GrownGraph) -> Graph:
     made = (grown.name, grown.entities, grown.predicates, grown.timeline)
     if not len(grown.seen):
         raise DataError("there are no training facts")
-    return Graph(*made, grown.seen, grown.valid, grown.test, notes=grown.notes)
+    facts = (grown.seen, grown.valid, grown.test)
+    return Graph(*made, *facts, notes=grown.notes, background=grown.background, attributes=grown.attributes)

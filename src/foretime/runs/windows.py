@@ -72,7 +72,8 @@ def graph_before(graph: Graph, first: int, border: int) -> Graph:
 
 def _split(graph: Graph, train: Facts, valid: Facts, test: Facts) -> Graph:
     """Return other facts under the names and the timeline of a graph."""
-    return Graph(graph.name, graph.entities, graph.predicates, graph.timeline, train, valid, test)
+    made = (graph.name, graph.entities, graph.predicates, graph.timeline, train, valid, test)
+    return Graph(*made, background=graph.background, attributes=graph.attributes)
 
 
 def ask_past(

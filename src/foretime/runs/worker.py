@@ -44,7 +44,7 @@ def _work(folder: Path, job: Job, threads: int, parent: int) -> int:
     """Do one job of a run, as a child of the process `parent`, and return the exit code."""
     callback = JsonLines(parent)
     try:
-        run = RunFolder.open(folder)
+        run = RunFolder.find(folder)
         graph, config = run.graph(), run.config()
         training = config.training.model_copy(update={"threads": threads})
         config = config.model_copy(update={"training": training})

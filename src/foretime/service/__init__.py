@@ -21,8 +21,14 @@ def serve(  # noqa: PLR0913, each is a choice of its own
     queue: int = 64,
     gather_seconds: float = 0.002,
     deadline: float = 10.0,
+    grace: float = 30.0,
+    give_up: float = 300.0,
+    load_seconds: float = 120.0,
+    load_memory: float = 8.0,
+    connections: int = 200,
     threads: int = 0,
     ready: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the answers of runs over HTTP, with a page to explore them, until the process is asked to stop.
 
@@ -35,8 +41,15 @@ def serve(  # noqa: PLR0913, each is a choice of its own
         queue: questions that may wait; others are refused.
         gather_seconds: for how long questions are gathered into one matrix product; with 0 each is asked alone.
         deadline: seconds until a question is given up.
+        grace: seconds after its deadline until a question that still runs makes the service not ready.
+        give_up: seconds after that until it ends the process, with exit code 70; a supervisor should restart it.
+        load_seconds: seconds that a run may take to be opened in a process of its own, before it is served; 0 for runs
+            that are trusted, which are loaded at once.
+        load_memory: GiB of memory that this process may take; 0 for any number.
+        connections: connections that one address may hold.
         threads: threads of the matrix products; 0 for all cores.
         ready: is called with the address once the service listens.
+        warn: is called with a text for each name that several runs have, of which only one is served.
 
     Raises `ConfigError` if the extra `serve` is not installed, or the address cannot be listened on.
 
@@ -51,5 +64,8 @@ def serve(  # noqa: PLR0913, each is a choice of its own
     from foretime.service.settings import Settings
 
     folders = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
-    settings = Settings(host, port, token, look_again, queue, gather_seconds, deadline, threads)
-    listen_and_serve(folders, settings, ready or (lambda address: None))
+    settings = Settings(
+        host, port, token, look_again, queue, gather_seconds, deadline, grace, give_up, load_seconds, load_memory,
+        connections, threads,
+    )  # fmt: skip
+    listen_and_serve(folders, settings, ready or (lambda address: None), warn or (lambda warning: None))

@@ -40,6 +40,8 @@ LOOKUPS_AT_ONCE = 20_000
 BATCH_SLICE = 20
 NO_TIME = "this model ignores time: all steps are equally likely, and their order means nothing"
 NOT_CALIBRATED = "the run has no report yet: its probabilities are not calibrated"
+TAKEN = "What was given for slots whose names were taken for others, which the question has."
+ALLOWED = "Where type or where restrict the answers: that the true one is allowed; the probabilities are given that."
 router = APIRouter(prefix=API, responses=ERRORS, tags=["answers"])
 
 
@@ -61,11 +63,19 @@ AnswerChangeOut: Any = response_of(AnswerChange)
 
 
 class Listed(NamedTuple):
-    """The answers that are shown, and the probability of all others."""
+    """The answers that are shown to a question in names of the graph, and the probability of all others."""
 
+    question: dict[str, str]
     answers: list[AnswerOut]
     other_probability: float
     note: str | None
+    taken: dict[str, str] | None
+    allowed_probability: float | None
+
+    def shown(self) -> dict[str, Any]:
+        """Return what a response says; names that were taken and restrictions only where there are any."""
+        found = self._asdict()
+        return {name: value for name, value in found.items() if name == "note" or value is not None}
 
 
 class CompleteOut(ResponseBody):
@@ -77,6 +87,8 @@ class CompleteOut(ResponseBody):
     answers: list[AnswerOut]
     other_probability: float = Field(description="That the true answer is one that is not listed.")
     note: str | None
+    taken: GivenSlots | None = Field(default=None, description=TAKEN)
+    allowed_probability: float | None = Field(default=None, description=ALLOWED)
     changes: list[AnswerChangeOut] | None = Field(default=None, description="Ranks and probabilities before and now.")
     evidence: list[str] | None = Field(default=None, description="What was changed in the evidence, in words.")
 
@@ -89,6 +101,8 @@ class BatchOutcome(ResponseBody):
     answers: list[AnswerOut]
     other_probability: float = Field(description="That the true answer is one that is not listed.")
     note: str | None = None
+    taken: GivenSlots | None = Field(default=None, description=TAKEN)
+    allowed_probability: float | None = Field(default=None, description=ALLOWED)
     error: ErrorDetail | None
 
 
@@ -130,7 +144,7 @@ async def complete(run: TheRun, backend: TheBackend, asked: Annotated[CompleteIn
     if isinstance(found, Exception):
         raise found
     noted = found._replace(note=note_of(run, slot, found.note))
-    return CompleteOut(run=run.name, question=asked.question.to_dict(), slot=slot, **noted._asdict())
+    return CompleteOut(run=run.name, slot=slot, **noted.shown())
 
 
 def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
@@ -141,9 +155,8 @@ def _complete_changed(run: ServedRun, asked: CompleteIn) -> CompleteOut:
     found = what_if.changes(asked.question, top=asked.top, already_known=asked.already_known)
     return CompleteOut(
         run=run.name,
-        question=asked.question.to_dict(),
         slot=found.answers.target,
-        **_listed(found.answers)._replace(note=note_of(run, found.answers.target, found.answers.note))._asdict(),
+        **_listed(found.answers)._replace(note=note_of(run, found.answers.target, found.answers.note)).shown(),
         changes=[AnswerChangeOut(**one._asdict()) for one in found.changes],
         evidence=list(found.evidence),
     )
@@ -154,9 +167,8 @@ def _complete_as_of(run: ServedRun, asked: CompleteIn, view: RunView) -> Complet
     listed = _listed(found)._replace(note=note_of(run, found.target, found.note))
     return CompleteOut(
         run=run.name,
-        question=asked.question.to_dict(),
         slot=found.target,
-        **listed._asdict(),
+        **listed.shown(),
         evidence=[view.note],
     )
 
@@ -273,7 +285,9 @@ def ask_together(
 
 def _listed(answers: Answers) -> Listed:
     shown = [AnswerOut(**{"names": None, **one.to_dict()}) for one in answers]
-    return Listed(shown, answers.other_probability, answers.note)
+    taken = dict(answers.taken) or None
+    asked = answers.question.to_dict()
+    return Listed(asked, shown, answers.other_probability, answers.note, taken, answers.allowed_probability)
 
 
 def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, str]], until: float) -> dict[int, bytes]:
@@ -291,7 +305,7 @@ def _ask_slice(run: ServedRun, asked: BatchIn, rows: list[tuple[int, str]], unti
 
 
 def _outcome(question: QuestionIn, slot: str | None, found: Listed | Exception) -> bytes:
-    shown: dict[str, Any] = {"answers": [], "other_probability": 0.0}
+    shown: dict[str, Any] = {"question": question.question.to_dict(), "answers": [], "other_probability": 0.0}
     if isinstance(found, ForetimeError):
         found = unanswerable(found)
     if isinstance(found, Problem):
@@ -300,4 +314,4 @@ def _outcome(question: QuestionIn, slot: str | None, found: Listed | Exception) 
         raise found
     else:
         shown = {**found._asdict(), "error": None}
-    return BatchOutcome(question=question.question.to_dict(), slot=slot, **shown).model_dump_json().encode()
+    return BatchOutcome(slot=slot, **shown).model_dump_json().encode()

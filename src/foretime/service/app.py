@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from fastapi import APIRouter, FastAPI, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from foretime import __version__
-from foretime.service import answers, events, explanations, facts, rules, runs
+from foretime.service import answers, events, explanations, facts, forecasts, rules, runs
 from foretime.service.context import Backend, TheBackend
 from foretime.service.examples import add_examples
 from foretime.service.guard import Guard
@@ -27,9 +28,12 @@ from foretime.service.settings import API, Settings
 ABOUT = (
     "Completes temporal knowledge graphs: ranked answers with a calibrated probability, and the reasons behind them."
 )
+SECONDS_BETWEEN_BEATS = 0.5
 log = logging.getLogger(__name__)
 own = APIRouter(tags=["service"])
-ROUTERS = (runs.router, events.router, answers.router, explanations.router, rules.router, facts.router, own)
+ROUTERS = (
+    runs.router, events.router, answers.router, explanations.router, forecasts.router, rules.router, facts.router, own,
+)  # fmt: skip
 """All routes of the API, a router for each topic."""
 
 
@@ -55,8 +59,10 @@ async def healthz() -> HealthOut:
 @own.get("/readyz", responses={503: ERRORS[503]})
 async def readyz(backend: TheBackend) -> ReadyOut:
     """Report whether questions are answered."""
-    if not (backend.models.works and backend.graphs.works):
+    if not all(lane.works for lane in backend.lanes):
         raise Problem(503, "not_ready", "the service is shutting down, or one of its threads has failed", 5)
+    if (overrun := backend.lanes.overrun) is not None:
+        raise Problem(503, "not_ready", f"{overrun}; the service ends itself if that goes on", 5)
     if not backend.catalog.runs:
         raise Problem(503, "not_ready", "no run is loaded yet; ask again", 1)
     return ReadyOut(runs=len(backend.catalog.runs))
@@ -73,6 +79,8 @@ class Service(Backend):
 
     def __init__(self, folders: list[Path], settings: Settings) -> None:
         super().__init__(folders, settings)
+        self.beat: float | None = None
+        """When the event loop was last seen to go round, while it is to."""
         self.api = FastAPI(
             title="foretime", version=__version__, description=ABOUT, lifespan=self._lifespan,
             openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, exception_handlers=HANDLED,
@@ -106,17 +114,17 @@ class Service(Backend):
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, api: FastAPI) -> AsyncIterator[None]:
-        self.models.start()
-        self.graphs.start()
-        looking = asyncio.create_task(self._keep_looking())
+        self.lanes.start()
+        tasks = [asyncio.create_task(self._keep_looking()), asyncio.create_task(self._keep_beating())]
         try:
             yield
         finally:
-            looking.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await looking
-            for lane in (self.models, self.graphs):
-                await asyncio.to_thread(lane.close)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.beat = None
+            await self.catalog.stop()
+            await self.lanes.close()
 
     async def _keep_looking(self) -> None:
         while True:
@@ -125,3 +133,8 @@ class Service(Backend):
             except Exception:  # a disk that fails now may be back in five seconds
                 log.exception("the folders cannot be read")
             await asyncio.sleep(self.settings.look_again)
+
+    async def _keep_beating(self) -> None:
+        while True:
+            self.beat = time.monotonic()
+            await asyncio.sleep(SECONDS_BETWEEN_BEATS)

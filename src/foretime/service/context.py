@@ -10,10 +10,11 @@ from typing import Annotated, ParamSpec, TypeVar
 from fastapi import Depends, Path, Request
 
 from foretime.service.catalog import Catalog
-from foretime.service.lanes import Lane
 from foretime.service.metrics import ServiceMetrics
 from foretime.service.served import ServedRun
 from foretime.service.settings import Settings
+from foretime.service.threads import Lanes
+from foretime.service.trial import Trial
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -24,9 +25,9 @@ class Backend:
 
     def __init__(self, folders: list[FilePath], settings: Settings) -> None:
         self.settings, self.metrics = settings, ServiceMetrics()
-        self.models = Lane("models", self.metrics, settings.queue, settings.gather)
-        self.graphs = Lane("graphs", self.metrics, settings.queue)
-        self.catalog = Catalog(folders, self.models, self.metrics)
+        self.lanes = Lanes.of(settings, self.metrics)
+        self.models, self.graphs, _ = self.lanes
+        self.catalog = Catalog(folders, self.lanes, Trial(settings), self.metrics)
         self.batches = 0
         """Batches under way."""
 

@@ -9,7 +9,8 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from foretime.inference.living import UpdateReport
-from foretime.service.context import TheBackend, TheRun
+from foretime.runs.updates import Update
+from foretime.service.context import Backend, TheBackend, TheRun
 from foretime.service.models import RequestBody, ResponseBody, Time
 from foretime.service.problems import ERRORS, Problem
 from foretime.service.served import ServedRun
@@ -47,16 +48,47 @@ class UpdateOut(ResponseBody):
     new_entities: int
     new_predicates: int
     last: str = Field(description="The last time on the timeline now.")
+    alike: dict[str, str] = Field(
+        description="New names that differ from a name that was there only in their spelling, and that name."
+    )
+
+
+class UndoneOut(ResponseBody):
+    """An update that was taken back."""
+
+    run: str
+    number: int = Field(description="The number of the update.")
+    events: int = Field(description="How many events it had.")
+    added: str = Field(description="When it was added, in UTC.")
+    source: str = Field(description="The file that it was read from, or in words what it was.")
+    first: str = Field(description="The first time of its events.")
+    last: str = Field(description="The last time of its events.")
+    last_now: str = Field(description="The last time on the timeline now.")
 
 
 @router.post("/{run}/events")
 async def add_events(run: TheRun, backend: TheBackend, given: EventsIn) -> UpdateOut:
     """Let new events in, with new names and later times: they are evidence of the next answer."""
+    check_token(backend)
+    report = await asyncio.to_thread(_add, run, rows_of(given.events))
+    return UpdateOut(run=run.name, **report.to_dict())
+
+
+@router.delete("/{run}/events/last")
+async def take_back_events(run: TheRun, backend: TheBackend) -> UndoneOut:
+    """Take back the last update, whoever made it: its events are no evidence any more."""
+    check_token(backend)
+    gone = await asyncio.to_thread(_undo, run)
+    if gone is None:
+        raise Problem(404, "not_found", f"the run {run.name!r} has no update to take back")
+    return UndoneOut(run=run.name, **gone._asdict(), last_now=run.overview.last)
+
+
+def check_token(backend: Backend) -> None:
+    """Raise a problem if the service has no token: then nobody may change what a run knows."""
     if backend.settings.token is None:
         message = "a service without a token takes no events; start it with FORETIME_TOKEN, and send the token"
         raise Problem(403, "no_token", message)
-    report = await asyncio.to_thread(_add, run, rows_of(given.events))
-    return UpdateOut(run=run.name, **report.to_dict())
 
 
 def rows_of(events: list[EventIn]) -> list[dict[str, Any]]:
@@ -68,6 +100,12 @@ def rows_of(events: list[EventIn]) -> list[dict[str, Any]]:
         names = {"subject": event.subject, "predicate": event.predicate, "object": event.object}
         rows.append(names | ends | {"known": event.known})
     return rows
+
+
+def _undo(run: ServedRun) -> Update | None:
+    gone = run.undo_update()
+    run.take_updates()
+    return gone
 
 
 def _add(run: ServedRun, rows: list[dict[str, Any]]) -> UpdateReport:

@@ -11,6 +11,7 @@ VALUES: dict[str, Any] = {
     "start": "2024-03-01", "end": "2024-03-31", "from": "2024-01-01", "to": "2024-03-31",
     "first": "2024-01-03", "last": "2024-12-20", "loaded": "2026-11-16T04:44:17.139004+00:00",
     "entity": "Nelivia", "other": "Libo Pisapo", "name": "Nelivia", "answer": "Nelivia", "competitor": "Kafitand",
+    "type": "state", "where": "type=state", "alias": "Republic of Nelivia",
     "via": "Nelor", "prefix": "nel", "head": "Host a visit", "body": "Make a visit", "pattern": "accompanies",
     "text": "Host a visit(y, x, t) <= Make a visit(x, y, t)", "rule": "Host a visit(y, x, t) <= Make a visit(x, y, t)",
     "sentence": "Libo Pisapo expressed intent to meet Nelivia 2 days before", "message": "top: should be less than 101",
@@ -44,8 +45,9 @@ def _value(name: str, shape: Shape, models: dict[str, Shape], within: tuple[str,
     if "properties" in shape:
         asked = (within or ("",))[-1].endswith("In")
         shown = shape.get("required", []) if asked and shape.get("required") else shape["properties"]
-        if asked and "subject" in shape["properties"]:  # a question: all but the object
-            shown = dict.fromkeys(["subject", "predicate", "time", *shape.get("required", [])])
+        if asked and "subject" in shape["properties"]:  # a question: all but the object; a forecast has no time
+            given = [name for name in ("subject", "predicate", "time") if name in shape["properties"]]
+            shown = dict.fromkeys([*given, *shape.get("required", [])])
         return {key: _value(key, shape["properties"][key], models, within) for key in shown}
     if shape.get("type") == "array":
         one = _value(name, shape["items"], models, within)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from foretime.errors import QuestionError
-from foretime.inference.answers import AND, Target
+from foretime.inference.answers import AND, NO_TIME, Target
 from foretime.inference.explanation import comparison, details, events, reasons
 from foretime.service.answers import AnswerChangeOut
 from foretime.service.context import TheBackend, TheRun
@@ -144,6 +144,7 @@ async def explain_posted(run: TheRun, backend: TheBackend, asked: ExplainIn) -> 
 
 def _explain(run: ServedRun, asked: ExplainIn) -> ExplanationOut:
     wanted = {name: value for name, value in dict(asked).items() if name not in EvidenceIn.model_fields}
+    wanted |= asked.restriction
     full = wanted.pop("full")
     if not asked.evidence:
         seen = run if asked.as_of is None else run.as_of(asked.as_of, by=asked.by)
@@ -158,7 +159,8 @@ def check_explained(run: ServedRun, asked: ExplainIn) -> None:
     check_names(run, asked)
     times = [time for time in (asked.time, asked.start, asked.end) if time is not None]
     for time in times:
-        run.predictor.step(time)
+        if time != NO_TIME:
+            run.predictor.step(time)
     whole = times and None not in (asked.subject, asked.predicate, asked.object)
     slot = asked.slot if whole else AND.join(asked.question.targets)
     if asked.competitor is not None and AND in slot:

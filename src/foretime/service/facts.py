@@ -65,6 +65,9 @@ class TimelineOut(ResponseBody):
     bins: list[BinOut]
     predicates: list[NameOut]
     splits: dict[Split, int]
+    attributes: dict[str, list[str]] = Field(
+        description="What is known of the entity beside its facts, such as its type."
+    )
 
 
 class NeighbourOut(ResponseBody):
@@ -83,6 +86,9 @@ class NeighboursOut(ResponseBody):
     """A page of the neighbours of an entity, the most frequent first."""
 
     entity: str
+    attributes: dict[str, list[str]] = Field(
+        description="What is known of the entity beside its facts, such as its type."
+    )
     total: int
     neighbours: list[NeighbourOut]
 
@@ -132,6 +138,7 @@ def count_by_time(history: History, asked: TimelineIn) -> TimelineOut:
         splits={
             split: int((history.split[rows] == k).sum()) for k, split in enumerate(SPLITS[: len(history.graph.splits)])
         },
+        attributes=history.attributes(asked.entity),
     )
 
 
@@ -144,7 +151,8 @@ def neighbours_page(history: History, asked: NeighboursIn) -> NeighboursOut:
     found, count = np.unique(others, return_counts=True)
     page = found[np.argsort(-count, kind="stable")][asked.offset : asked.offset + asked.limit].tolist()
     shown = [_neighbour(history, other, rows[others == other], entity) for other in page]
-    return NeighboursOut(entity=asked.entity, total=len(found), neighbours=shown)
+    name, known = history.graph.entities.name(entity), history.attributes(asked.entity)
+    return NeighboursOut(entity=name, attributes=known, total=len(found), neighbours=shown)
 
 
 def _neighbour(history: History, other: int, rows: Ints, entity: int) -> NeighbourOut:

@@ -8,13 +8,25 @@ from typing import NamedTuple
 
 from foretime.errors import RunError
 from foretime.rules.files import RUN_RULES
+from foretime.runs.contents import MANIFEST
 from foretime.runs.updates import FOLDER as UPDATES
 
 Stamp = tuple[tuple[str, int, int], ...]
 """The files of a run, when each was written and how large it is: another stamp is another run."""
 CONFIG, REPORT = "config.toml", "report.json"
 WEIGHTS = ("best.safetensors", "last.safetensors")
-FILES = (CONFIG, "graph.json", "facts.safetensors", RUN_RULES, "trace.jsonl", *WEIGHTS, "reranker.txt", REPORT)
+FILES = (
+    CONFIG,
+    "graph.json",
+    "facts.safetensors",
+    "attributes.parquet",
+    RUN_RULES,
+    "trace.jsonl",
+    *WEIGHTS,
+    "reranker.safetensors",
+    MANIFEST,
+    REPORT,
+)
 
 
 def only_updated(before: Stamp, now: Stamp) -> bool:
@@ -27,10 +39,16 @@ def _without_updates(stamp: Stamp) -> Stamp:
 
 
 class Seen(NamedTuple):
-    """What is in the folders: runs by name, and what could not be looked at just now."""
+    """What is in the folders: the runs of each name, and what could not be looked at just now."""
 
-    runs: dict[str, tuple[Path, Stamp]]
+    runs: dict[str, dict[Path, Stamp]]
+    """Several of one name if they lie in different places; by whatever path a run was found first."""
     unseen: list[Path]
+
+    @property
+    def doubles(self) -> dict[str, list[Path]]:
+        """The names that several runs have, and where these are."""
+        return {name: list(found) for name, found in self.runs.items() if len(found) > 1}
 
     def is_hidden(self, path: Path) -> bool:
         """Return whether a path may be there, though it was not seen."""
@@ -58,19 +76,32 @@ def find_runs(folders: list[Path]) -> Seen:
                 seen.unseen.append(path)
                 continue
             if stamp is not None:
-                seen.runs.setdefault(path.resolve().name, (path, stamp))
+                # a folder may have a name that is not UTF-8, which no response could show
+                name = path.resolve().name.encode("utf-8", "replace").decode()
+                found = seen.runs.setdefault(name, {})
+                if path.resolve() not in {other.resolve() for other in found}:
+                    found[path] = stamp
     return seen
 
 
-def check_folders(folders: list[Path]) -> None:
-    """Raise `RunError` if a folder is not there, or two runs have one name."""
-    names: dict[str, Path] = {}
+def is_still(path: Path, stamp: Stamp) -> bool:
+    """Return whether a run has the files that it had, apart from updates: these may come at any time."""
+    try:
+        found = _stamp(path, finished=False)
+    except OSError:
+        return False
+    return found is not None and _without_updates(found) == _without_updates(stamp)
+
+
+def check_folders(folders: list[Path]) -> list[str]:
+    """Return a warning for each name that several runs have; raise `RunError` if a folder is not there."""
     for folder in folders:
         if not folder.is_dir():
             raise RunError(f"{folder}: no such folder; name the folder of a run, or one with runs in it")
-        for name, (path, _) in find_runs([folder]).runs.items():
-            if names.setdefault(name, path).resolve() != path.resolve():
-                raise RunError(f"{names[name]} and {path} have the same name; rename one of the folders")
+    return [
+        f"{' and '.join(map(str, paths))} have the same name; only {paths[0]} is served: rename the folder of the other"
+        for paths in find_runs(folders).doubles.values()
+    ]
 
 
 def _stamp(path: Path, finished: bool) -> Stamp | None:

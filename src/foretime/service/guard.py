@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import logging
 import secrets
@@ -42,10 +43,14 @@ HEADERS = [
 PROTECTED = (f"{API}/", "/metrics")
 OPEN = (f"{API}/docs", f"{API}/openapi.json")
 """The schema is the same for everybody and holds no data."""
-ASKING = ("/complete", "/explain", "/batch", "/compare")
+ASKING = ("/complete", "/explain", "/forecast", "/batch", "/compare")
 """How the paths end that need a model."""
 UNLOGGED = ("/healthz", "/readyz", "/metrics")
 """Routes that are polled, and would fill the log."""
+LEFT = 499
+"""The status in the log of a request whose client has left."""
+SECONDS_TO_HEAR = 1.0
+"""How long the loop may take to learn that a connection is gone."""
 log = logging.getLogger(__name__)
 
 
@@ -78,16 +83,14 @@ class Guard:
                 if not any(name == b"cache-control" for name, _ in given):
                     given.append((b"cache-control", b"no-store"))
                 message = {**message, "headers": [*given, *own]}
-            await send(message)
+            await _deliver(message, send, receive)
 
         self._under_way += 1
         self._metrics.under_way.set(self._under_way)
         try:
-            await self.app(scope, await self._admit(scope, receive), send_guarded)
-        except Problem as problem:
-            await problem.response()(scope, receive, send_guarded)
+            await self._answer(scope, receive, send_guarded)
         except ClientDisconnect:
-            status = 499
+            status = LEFT
         except Exception:
             log.exception("a bug", extra={"id": request_id})
             if status == 0:
@@ -95,6 +98,12 @@ class Guard:
         finally:
             self._under_way -= 1
             self._record(scope, status, time.perf_counter() - begun, request_id)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.app(scope, await self._admit(scope, receive), send)
+        except Problem as problem:
+            await problem.response()(scope, receive, send)
 
     async def _admit(self, scope: Scope, receive: Receive) -> Receive:
         """Return the source of messages of a request that may be answered, its body already read."""
@@ -142,7 +151,7 @@ class Guard:
 
     def _record(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         route = getattr(scope.get("route"), "path", "none")
-        method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD", "OPTIONS") else "other"
+        method = scope["method"] if scope["method"] in ("GET", "POST", "DELETE", "HEAD", "OPTIONS") else "other"
         self._metrics.under_way.set(self._under_way)
         self._metrics.requests.labels(route, method, str(status)).inc()
         self._metrics.request_seconds.labels(route).observe(seconds)
@@ -157,6 +166,19 @@ def head_too_large(status: int) -> Problem:
     found = Problem(status, "too_large", f"the head of the request has more than {HEAD_BYTES} bytes; send less")
     found.headers["Connection"] = "close"
     return found
+
+
+async def _deliver(message: Message, send: Send, receive: Receive) -> None:
+    """Send a message; raise `ClientDisconnect` if there is nobody any more to send it to."""
+    try:
+        await send(message)
+    except (OSError, RuntimeError):  # uvloop raises them for a socket that has just been closed
+        await asyncio.sleep(0)  # the protocol hears of it in the next turn of the loop
+        with contextlib.suppress(TimeoutError, RuntimeError):
+            async with asyncio.timeout(SECONDS_TO_HEAR):
+                if (await receive())["type"] == "http.disconnect":
+                    raise ClientDisconnect from None
+        raise
 
 
 async def _read(scope: Scope, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:

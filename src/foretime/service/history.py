@@ -47,9 +47,9 @@ class History:
         self.facts, self.split = facts.take(order), split[order]
         self.begin, self.end = np.minimum(begin, end)[order], np.maximum(begin, end)[order]
         self._rows, self._offsets = self._by_entity()
-        self.entities = NameIndex(graph.entities, np.diff(self._offsets))
+        self.entities = NameIndex(graph.entity_finder, np.diff(self._offsets))
         counts = np.bincount(self.facts.predicate, minlength=len(graph.predicates))
-        self.predicates = NameIndex(graph.predicates, counts)
+        self.predicates = NameIndex(graph.predicate_finder, counts)
 
     def _by_entity(self) -> tuple[Ints, Ints]:
         """Return the rows of every entity in order of time, one entity after the other, and where each begins."""
@@ -109,6 +109,13 @@ class History:
             "start": None if point else start,
             "end": None if point else end,
         }
+
+    def attributes(self, entity: str | None) -> dict[str, list[str]]:
+        """Return what is known of an entity beside its facts."""
+        if entity is None:
+            return {}
+        name = self.graph.entities.name(self.entities.id(entity))
+        return {attribute: list(values) for attribute, values in self.graph.attributes[name].items()}
 
     def frequent_predicates(self, rows: Ints, most: int) -> list[NameOut]:
         """Return the most frequent predicates of some facts."""

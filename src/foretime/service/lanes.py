@@ -7,13 +7,14 @@ twice. While it works, questions wait; those that can be asked together are then
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from foretime.service.metrics import ServiceMetrics
 from foretime.service.problems import overloaded, too_slow
@@ -24,6 +25,8 @@ Result = TypeVar("Result")
 GATHERED_AT_MOST = 64
 KEYS_AT_MOST = 1_000
 """Kinds of jobs whose working times are remembered; runs come and go."""
+SECONDS_TO_END = 10.0
+"""How long a lane that is closed may take to finish what it is doing."""
 _MEMORY = 0.9
 """How much of the mean of working times is kept when a new one comes."""
 
@@ -37,15 +40,43 @@ class _Job:
     work: Callable[[list[Any]], Sequence[Any]]
     most: int = GATHERED_AT_MOST
     """With how many like it, itself among them, it may be done."""
+    patience: float | None = None
+    """How many seconds it may take; that of its lane where there is none."""
     done: Future[Any] = field(default_factory=Future)
     arrived: float = field(default_factory=time.monotonic)
 
 
-class Lane:
-    """A thread that does one thing after the other."""
+class Overrun(NamedTuple):
+    """A job that takes longer than it may: nothing else is done by its lane meanwhile."""
 
-    def __init__(self, name: str, metrics: ServiceMetrics, queue: int = 64, gather: float = 0.0) -> None:
+    lane: str
+    kind: str
+    seconds: float
+    """How long it has taken so far."""
+    beyond: float
+    """How much of that is more than it may."""
+    thread: int
+    """The thread that does it, by its number."""
+
+    def __str__(self) -> str:
+        return f"a job ({self.kind}) has held up the thread of the {self.lane} for {self.seconds:.0f} s"
+
+
+class Lane:
+    """A thread that does one thing after the other; `patience` is how long one of them may take."""
+
+    def __init__(
+        self,
+        name: str,
+        metrics: ServiceMetrics,
+        queue: int = 64,
+        gather: float = 0.0,
+        patience: float = math.inf,
+    ) -> None:
         self.name, self._metrics, self._most, self._gather = name, metrics, queue, gather
+        self.patience = patience
+        self._doing: tuple[_Job, float] | None = None
+        """What is being done, and since when."""
         self._jobs: deque[_Job] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -63,17 +94,40 @@ class Lane:
         """Whether jobs are done: the thread is there, and is to stay."""
         return self._thread.is_alive() and not self._closing
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread is there."""
+        return self._thread.is_alive()
+
+    @property
+    def overrun(self) -> Overrun | None:
+        """The job that takes longer than it may, if there is one."""
+        doing = self._doing
+        if doing is None:
+            return None
+        job, begun = doing
+        seconds = time.monotonic() - begun
+        beyond = seconds - (self.patience if job.patience is None else job.patience)
+        return Overrun(self.name, job.kind, seconds, beyond, self._thread.ident or 0) if beyond > 0 else None
+
     def close(self) -> None:
-        """Finish what is waiting, and end the thread."""
+        """Finish what is waiting and end the thread, but wait no longer than `SECONDS_TO_END`."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(SECONDS_TO_END)
 
-    async def do(self, kind: str, work: Callable[[], Result], deadline: float | None, admitted: bool = False) -> Result:
+    async def do(
+        self,
+        kind: str,
+        work: Callable[[], Result],
+        deadline: float | None,
+        admitted: bool = False,
+        patience: float | None = None,
+    ) -> Result:
         """Return what a job returns, done alone; one that was admitted before is never refused by a full queue."""
-        job = _Job(kind, None, None, lambda _: [work()])
+        job = _Job(kind, None, None, lambda _: [work()], patience=patience)
         return await self._finished(job, deadline, bounded=not admitted)  # type: ignore[no-any-return]
 
     async def ask(
@@ -124,7 +178,11 @@ class Lane:
 
     def _run(self) -> None:
         while jobs := self._take():
-            self._work(jobs)
+            self._doing = jobs[0], time.monotonic()
+            try:
+                self._work(jobs)
+            finally:
+                self._doing = None
 
     def _take(self) -> list[_Job]:
         """Return the next jobs that can be done together; none at the end."""

@@ -10,7 +10,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
@@ -66,14 +66,14 @@ class _StderrLines(logging.Handler):
 
 
 @contextlib.contextmanager
-def log_to_stderr() -> Iterator[None]:
-    """Write the log of the service for as long as the block lasts."""
+def log_to_stderr() -> Iterator[Callable[[], None]]:
+    """Write the log of the service for as long as the block lasts, and give what writes the lines that wait."""
     handler = _StderrLines()
     for name, level in LEVELS.items():
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)
     try:
-        yield
+        yield handler.finish
     finally:
         handler.finish()

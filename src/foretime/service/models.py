@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from foretime.inference.answers import Question
+from foretime.inference.answers import GIVEN, WHERE
 from foretime.service.settings import MOST_NAMES, MOST_OFFSET, NAME_LENGTH, TIME_LENGTH
 
 Split = Literal["train", "valid", "test", "update"]
 SPLITS: tuple[Split, ...] = get_args(Split)
-SLOT_NAMES = [slot.name for slot in dataclasses.fields(Question)]
-GivenSlots = Annotated[dict[str, str], Field(json_schema_extra={"propertyNames": {"enum": SLOT_NAMES}})]
-"""The slots of a question or a fact that are filled in."""
+GivenSlots = Annotated[dict[str, str], Field(json_schema_extra={"propertyNames": {"enum": [*GIVEN, WHERE]}})]
+"""The slots of a question or a fact that are filled in, and the restriction of its answers if there is one."""
 
 
 def _open(value: Any) -> Any:

@@ -10,38 +10,87 @@ from __future__ import annotations
 
 import asyncio
 import http
+import ipaddress
 import secrets
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from foretime.service.guard import HEADERS, head_too_large
 from foretime.service.metrics import ServiceMetrics
 from foretime.service.problems import Problem, overloaded
-from foretime.service.settings import HEAD_BYTES, HEAD_SECONDS, MOST_CONNECTIONS, URL_BYTES
+from foretime.service.settings import (
+    HEAD_BYTES,
+    HEAD_SECONDS,
+    KEEP_ALIVE_SECONDS,
+    MOST_CONNECTIONS,
+    SILENT_SECONDS,
+    URL_BYTES,
+)
 
 
 class BoundedProtocol(HttpToolsProtocol):
     """A connection whose requests have heads that are neither endless nor endlessly slow."""
 
     metrics: ClassVar[ServiceMetrics]
+    most_of_one: ClassVar[int]
+    """Connections that one address may hold."""
     _in_head = False
     _begun = False
     _later = 0
     """Bytes that have come since the chunk in which the head began: the parser keeps a header until it is complete."""
     _timer: asyncio.TimerHandle | None = None
+    _cycles: Sequence[RequestResponseCycle] = ()
+    """Requests that are being answered, or are to be."""
+    _reader_timer: asyncio.TimerHandle | None = None
+    _idle_since = 0.0
+    """When the connection began, or its last answer was complete."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin, unless there are too many connections already."""
+        """Begin, unless there are too many connections already and none of them is idle."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            self._refuse("connections", overloaded(1))
-        else:
+        self._idle_since = self.loop.time()
+        held = (one for one in self.connections if isinstance(one, BoundedProtocol))
+        everybody = [one for one in held if not one.transport.is_closing()]
+        neighbours = [one for one in everybody if one.address == self.address]
+        bounds = ((neighbours, self.most_of_one), (everybody, MOST_CONNECTIONS))
+        if all(self._has_room(among, most) for among, most in bounds):
             self._wait()
+        else:
+            self._refuse("connections", overloaded(1))
+
+    @property
+    def address(self) -> str:
+        """Who is connected: an address, or all that one network of IPv6 has."""
+        return network_of(self.client[0]) if self.client else ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way: no request, and no answer that is still to be read."""
+        if self._begun:
+            return self.timeout_keep_alive_task is not None and self.transport.get_write_buffer_size() == 0
+        return self.loop.time() - self._idle_since > SILENT_SECONDS
+
+    def _has_room(self, among: list[BoundedProtocol], most: int) -> bool:
+        """Return whether no more connections are held than may be, after the one that is idle longest was closed."""
+        if len(among) <= most:
+            return True
+        idle = [one for one in among if one is not self and one.is_idle]
+        if not idle:
+            return False
+        self.metrics.refused.labels("idle").inc()
+        min(idle, key=lambda one: one._idle_since).transport.abort()
+        return True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         self._stop_waiting()
+        self._stop_waiting_for_reader()
+        for cycle in self._cycles:  # uvicorn tells it to the last request of a pipeline alone
+            cycle.disconnected = not cycle.response_complete
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -69,6 +118,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._stop_waiting()
         super().on_headers_complete()
+        self._cycles = [*(one for one in self._cycles if not one.response_complete), self.cycle]
 
     def on_message_complete(self) -> None:
         """Note that a body is complete."""
@@ -78,8 +128,34 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request; for the rest of a body that was refused, not for long."""
         super().on_response_complete()
+        self._idle_since = self.loop.time()
+        if self.transport.is_closing():
+            self._wait_for_reader()
         if self.cycle.response_complete and self.cycle.more_body and not self.transport.is_closing():
             self._wait()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """End a connection without a next request; also where the last answer is still not read."""
+        self.transport.abort()
+
+    def pause_writing(self) -> None:
+        """Give a client that has much to read so many seconds; whoever never reads would be waited for for ever."""
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        super().resume_writing()
+        self._stop_waiting_for_reader()
+
+    def _wait_for_reader(self) -> None:
+        if self._reader_timer is None:
+            self._reader_timer = self.loop.call_later(KEEP_ALIVE_SECONDS, self.transport.abort)
+
+    def _stop_waiting_for_reader(self) -> None:
+        if self._reader_timer is not None:
+            self._reader_timer.cancel()
+            self._reader_timer = None
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP with an error as the API has them."""
@@ -112,11 +188,24 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
             self.transport.write(_response(problem))
         self.transport.close()
+        self._wait_for_reader()
 
 
-def bounded_protocol(metrics: ServiceMetrics) -> type[BoundedProtocol]:
-    """Return the protocol of a service, which counts what it refuses."""
-    return type("CountingProtocol", (BoundedProtocol,), {"metrics": metrics})
+def bounded_protocol(metrics: ServiceMetrics, most_of_one: int) -> type[BoundedProtocol]:
+    """Return the protocol of a service, which counts what it refuses, and how many connections an address may hold."""
+    return type("CountingProtocol", (BoundedProtocol,), {"metrics": metrics, "most_of_one": most_of_one})
+
+
+@lru_cache(maxsize=4096)
+def network_of(address: str) -> str:
+    """Return an address, or the /64 network of one of IPv6: whoever has one of these has all of them."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address) or found.ipv4_mapped is not None:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False))
 
 
 def _response(problem: Problem) -> bytes:

@@ -7,35 +7,60 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
+from foretime.data.restrictions import BETWEEN
 from foretime.errors import QuestionError
-from foretime.inference.answers import Question
+from foretime.inference.answers import GIVEN, Question
 from foretime.inference.views import By
 from foretime.service.context import Backend
-from foretime.service.models import SLOT_NAMES, AlreadyKnown, Name, RequestBody, RunName, Time
+from foretime.service.models import AlreadyKnown, Name, RequestBody, RunName, Time
 from foretime.service.names import NameIndex
 from foretime.service.problems import Problem, unanswerable
 from foretime.service.served import ServedRun
-from foretime.service.settings import CHANGE_LENGTH, MOST_ANSWERS, MOST_CHANGES, MOST_QUESTIONS, SUGGESTIONS_IN_BATCH
+from foretime.service.settings import (
+    CHANGE_LENGTH,
+    MOST_ANSWERS,
+    MOST_CHANGES,
+    MOST_QUESTIONS,
+    NAME_LENGTH,
+    SUGGESTIONS_IN_BATCH,
+)
 
+Value = Annotated[str, Field(max_length=NAME_LENGTH)]
 Changed = Annotated[str, Field(max_length=CHANGE_LENGTH)]
 Result = TypeVar("Result")
-QuestionType = TypeVar("QuestionType", bound="QuestionIn")
+Asked = TypeVar("Asked", bound="SlotsIn")
 
 
-class QuestionIn(RequestBody):
-    """A fact in names with one slot left open, or two."""
+class SlotsIn(RequestBody):
+    """Names that are given, or left open."""
 
     subject: Name = Field(default=None, description="Who acts.")
     predicate: Name = Field(default=None, description="What happens.")
     object: Name = Field(default=None, description="To whom.")
+
+
+class QuestionIn(SlotsIn):
+    """A fact in names with one slot left open, or two."""
+
     time: Time = Field(default=None, description="When.")
     start: Time = Field(default=None, description="When it began, in a graph of intervals.")
     end: Time = Field(default=None, description="When it ended, in a graph of intervals.")
+    type: list[Value] = Field(
+        default=[], max_length=MOST_CHANGES, description="Only entities of one of these types are answers."
+    )
+    where: list[Value] = Field(
+        default=[], max_length=MOST_CHANGES, description="Only entities with this are: attribute=value."
+    )
+
+    @property
+    def restriction(self) -> dict[str, Any]:
+        """What restricts the answers, as `Run.predict` takes it."""
+        return {"type": [one for one in self.type if one], "where": BETWEEN.join(self.where)}
 
     @property
     def question(self) -> Question:
         """The question itself."""
-        return Question(**{name: getattr(self, name) for name in SLOT_NAMES})
+        return Question(**{name: getattr(self, name) for name in GIVEN}, **self.restriction)
 
 
 class EvidenceIn(RequestBody):
@@ -86,15 +111,16 @@ class BatchIn(RequestBody):
 
 
 async def checked(
-    backend: Backend, run: ServedRun, asked: QuestionType, check: Callable[[ServedRun, QuestionType], Result]
+    backend: Backend, run: ServedRun, asked: Asked, check: Callable[[ServedRun, Asked], Result]
 ) -> Result:
     """Return what a check returns: made here if it takes a few lookups, otherwise by the lane of the graphs."""
-    if knows_names(run, asked) and getattr(asked, "competitor", None) is None:
+    restricted = isinstance(asked, QuestionIn) and bool(asked.type or asked.where)
+    if knows_names(run, asked) and not restricted and getattr(asked, "competitor", None) is None:
         return check(run, asked)
     return await backend.look_up("names", check, run, asked)
 
 
-def knows_names(run: ServedRun, asked: QuestionIn) -> bool:
+def knows_names(run: ServedRun, asked: SlotsIn) -> bool:
     """Return whether the run knows every name in a question, so that none has to be suggested."""
     return all(name in index for index, name in _names(run, asked))
 
@@ -122,13 +148,13 @@ def check_questions(run: ServedRun, questions: list[QuestionIn]) -> list[str | P
     return found
 
 
-def check_names(run: ServedRun, asked: QuestionIn, suggest: bool = True) -> None:
-    """Raise a problem if a name in a question is unknown."""
+def check_names(run: ServedRun, asked: SlotsIn, suggest: bool = True) -> None:
+    """Raise a problem if a name in a question is unknown, or may be one of several."""
     for index, name in _names(run, asked):
         index.id(name, suggest)
 
 
-def _names(run: ServedRun, asked: QuestionIn) -> list[tuple[NameIndex, str]]:
+def _names(run: ServedRun, asked: SlotsIn) -> list[tuple[NameIndex, str]]:
     """Return the names in a question, and where each is looked up."""
     who, what = run.index.entities, run.index.predicates
     given = ((who, asked.subject), (who, asked.object), (what, asked.predicate))

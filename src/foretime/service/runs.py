@@ -19,20 +19,24 @@ router = APIRouter(prefix=f"{API}/runs", responses=ERRORS, tags=["runs"])
 
 
 class NamesIn(Paged):
-    """The beginning of a name."""
+    """What is in a name."""
 
-    prefix: str = Field(default="", max_length=NAME_LENGTH, description="Of the name, or of a word in it.")
+    prefix: str = Field(
+        default="",
+        max_length=NAME_LENGTH,
+        description="Words of the name or of an alias, or parts of them, in any order.",
+    )
 
 
 class RunProblemOut(ResponseBody):
-    """A run that is not served."""
+    """A run that is not served, or a name that several runs have."""
 
     run: str
     message: str
 
 
 class RunsOut(ResponseBody):
-    """The runs that are served, and those that cannot be."""
+    """The runs that are served, and what is wrong with others."""
 
     runs: list[RunSummaryOut]
     problems: list[RunProblemOut]
@@ -51,22 +55,22 @@ async def run(run: TheRun) -> RunOut:
     return run.details
 
 
-@router.get("/{run}/entities")
+@router.get("/{run}/entities", response_model_exclude_none=True)
 async def entities(run: TheRun, backend: TheBackend, asked: Annotated[NamesIn, Query()]) -> NamesOut:
-    """Find entities by the beginning of their name or of a word in it."""
+    """Find entities by words of their names or aliases, or by parts of words."""
     return await backend.look_up("names", run.index.entities.search, asked.prefix, asked.limit, asked.offset)
 
 
-@router.get("/{run}/predicates")
+@router.get("/{run}/predicates", response_model_exclude_none=True)
 async def predicates(run: TheRun, backend: TheBackend, asked: Annotated[NamesIn, Query()]) -> NamesOut:
-    """Find predicates by the beginning of their name or of a word in it."""
+    """Find predicates by words of their names, or by parts of words."""
     return await backend.look_up("names", run.index.predicates.search, asked.prefix, asked.limit, asked.offset)
 
 
 def list_runs(catalog: Catalog) -> RunsOut:
-    """Return the runs that are served, and those that cannot be."""
+    """Return the runs that are served, and what is wrong with others."""
     catalog.check_looked()
     return RunsOut(
         runs=[found.overview for _, found in sorted(catalog.runs.items())],
-        problems=[RunProblemOut(run=name, message=message) for name, message in sorted(catalog.problems.items())],
+        problems=[RunProblemOut(run=name, message=message) for name, message in catalog.all_problems()],
     )

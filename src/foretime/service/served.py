@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from foretime.data.attributes import TYPE
 from foretime.evaluation.metrics import METRICS
 from foretime.inference.answers import Time
 from foretime.inference.predictor import Predictor
@@ -24,6 +25,7 @@ from foretime.service.history import History
 from foretime.service.models import SPLITS, FactOut, ResponseBody, Split
 from foretime.service.settings import VIEWS_KEPT
 
+TYPES_LISTED = 100
 HIDDEN = {"data": {"path"}, "rules": {"file"}}
 """Settings that name files on the machine that trained."""
 
@@ -46,6 +48,7 @@ class RunSummaryOut(ResponseBody):
     reranker: bool = Field(description="Whether a re-ranker orders the best answers of the base model.")
     forecasts: bool = Field(description="Whether times after the last one can be asked about.")
     intervals: bool = Field(description="Whether facts have a start and an end.")
+    types: list[str] = Field(description="The types of its entities, the most frequent first; empty if they have none.")
     added_events: int = Field(description="Events that updates have added since the training.")
     added_until: str | None = Field(description="The last time of these events.")
     valid_mrr: float | None
@@ -127,6 +130,7 @@ class ServedRun(Run):
             reranker=self.predictor.scorer.reranked is not None,
             forecasts=self.predictor.forecasts,
             intervals=graph.has_intervals,
+            types=list(graph.attributes.counts(TYPE, graph.entities))[:TYPES_LISTED],
             added_events=sum(update.events for update in updates),
             added_until=self.added_until,
             valid_mrr=valid_mrr,

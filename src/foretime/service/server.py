@@ -16,9 +16,9 @@ from foretime.service.app import Service
 from foretime.service.folders import check_folders
 from foretime.service.logs import log_to_stderr
 from foretime.service.protocol import bounded_protocol
-from foretime.service.settings import Settings, is_loopback
+from foretime.service.settings import KEEP_ALIVE_SECONDS, MOST, SECONDS_TO_FINISH, Settings, is_loopback
+from foretime.service.watchdog import Watchdog
 
-SECONDS_TO_FINISH = 30
 BACKLOG = 2048
 SWITCH_SECONDS = 0.0005
 """How long the thread of the models may keep that of the connections waiting while it runs Python."""
@@ -26,7 +26,14 @@ SHORTEST_TOKEN = 16
 
 
 def check_settings(settings: Settings) -> None:
-    """Raise `ConfigError` if the service would be open to others without a token, or with one that can be guessed."""
+    """Raise `ConfigError` if the service would be open to others without a token, or with one that can be guessed.
+
+    And if a number is out of its bounds.
+    """
+    for name, most in MOST.items():
+        value = getattr(settings, name)
+        if not 0 <= value <= most:  # also catches nan
+            raise ConfigError(f"{name} is {value}; it goes from 0 to {most:g}")
     if settings.token is None and not is_loopback(settings.host):
         raise ConfigError(
             f"{settings.host} can be reached from elsewhere; give a token in FORETIME_TOKEN (or --token), "
@@ -39,17 +46,23 @@ def check_settings(settings: Settings) -> None:
         )
 
 
-def listen_and_serve(folders: list[Path], settings: Settings, listening: Callable[[str], None]) -> None:
-    """Serve runs until the process is asked to stop; `listening` is called with the address."""
+def listen_and_serve(
+    folders: list[Path], settings: Settings, listening: Callable[[str], None], warn: Callable[[str], None]
+) -> None:
+    """Serve runs until the process is asked to stop; `listening` is called with the address.
+
+    `warn` is called with what is wrong with the folders. If a thread hangs, the whole process ends.
+    """
     import torch
 
     check_settings(settings)
-    check_folders(folders)
+    warnings = check_folders(folders)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     opened = _listen(settings)
     sys.setswitchinterval(SWITCH_SECONDS)
-    server = uvicorn.Server(server_config(Service(folders, settings)))
+    service = Service(folders, settings)
+    server = uvicorn.Server(server_config(service))
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -59,16 +72,23 @@ def listen_and_serve(folders: list[Path], settings: Settings, listening: Callabl
         signal.signal(number, stop)
     host, port = opened.getsockname()[:2]
     listening(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
-    with log_to_stderr():
-        server.run([opened])
+    for warning in warnings:
+        warn(warning)
+    with log_to_stderr() as finish_log:
+        watchdog = Watchdog(service, lambda: server.should_exit, finish_log)
+        watchdog.start()
+        try:
+            server.run([opened])
+        finally:
+            watchdog.finish()
 
 
 def server_config(service: Service) -> uvicorn.Config:
     """Return how the service is spoken to."""
+    protocol = bounded_protocol(service.metrics, service.settings.connections)
     return uvicorn.Config(
-        service.app, http=bounded_protocol(service.metrics), log_config=None, access_log=False, server_header=False,
-        proxy_headers=False, timeout_keep_alive=30, timeout_graceful_shutdown=SECONDS_TO_FINISH, lifespan="on",
-        ws="none",
+        service.app, http=protocol, log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=SECONDS_TO_FINISH, lifespan="on", ws="none",
     )  # fmt: skip
 
 

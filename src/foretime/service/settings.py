@@ -13,6 +13,10 @@ MOST_CHANGES = 20
 """Events, rules and predicates that one question may leave out, and events that it may add."""
 MOST_ANSWERS = 100
 MOST_REASONS = 50
+MOST_FORECASTS = 100
+MOST_FORECAST_REASONS = 5
+MOST_EXPLAINED_EVENTS = 20
+"""Events of a forecast that are explained: each takes as long as an explanation that is asked for by itself."""
 MOST_EVENTS = 1_000
 """Events in one update."""
 VIEWS_KEPT = 4
@@ -41,10 +45,18 @@ HEAD_BYTES = 32 * 1024
 """What comes before the body: the address and all headers."""
 HEAD_SECONDS = 10.0
 """How long the head of a request may take to arrive; also how long a new connection may be silent."""
+SILENT_SECONDS = 1.0
+"""How long a connection without a word is kept for certain; after that others may need its place."""
 MOST_CONNECTIONS = 800
 """Connections, whoever holds them; a process may often open no more than 1024 files."""
 BODY_SECONDS = 10.0
 """How long the body of a request may take to arrive."""
+KEEP_ALIVE_SECONDS = 30
+"""How long a connection may wait for its next request, and for its client to read the last answer."""
+SECONDS_TO_FINISH = 30
+"""How long requests under way may take when the service is asked to stop."""
+SECONDS_TO_STOP = 45
+"""When the process ends at the latest after it was asked to stop, whatever hangs."""
 REQUESTS_AT_ONCE = 512
 """Concurrent requests of any kind; the queues of the lanes are shorter."""
 
@@ -60,7 +72,24 @@ class Settings:
     queue: int = 64
     gather: float = 0.002
     deadline: float = 10.0
+    grace: float = 30.0
+    """How long after its deadline a question that still runs is an overrun: the service is not ready then."""
+    give_up: float = 300.0
+    """How long after that the process ends itself, if the question still runs."""
+    load_seconds: float = 120.0
+    """How long a run may take to be tried in a process of its own; with 0 runs are loaded without being tried."""
+    load_memory: float = 8.0
+    """How many GiB of memory that process may take; with 0 as much as there is."""
+    connections: int = 200
+    """Connections that one address may hold."""
     threads: int = 0
+
+
+MOST: dict[str, float] = {
+    "port": 65_535, "look_again": 86_400.0, "queue": 10_000, "gather": 1.0, "deadline": 600.0, "grace": 86_400.0,
+    "give_up": 86_400.0, "load_seconds": 86_400.0, "load_memory": 65_536.0, "connections": 100_000, "threads": 256,
+}  # fmt: skip
+"""What each number of the settings may be at the most; none may be below 0."""
 
 
 def is_loopback(host: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.data.facts import Events, Ids
+from foretime.data.facts import Events, Facts, Ids
 from foretime.models.base import Queries
 
 
@@ -67,6 +67,16 @@ class QuestionPool:
 
     def _columns(self) -> tuple[Ids, Ids, Ids]:
         return self._events.subject, self._events.predicate, self._events.time
+
+
+def timeless_events(facts: Facts) -> Events:
+    """Return facts without a time as questions for a model without time: the step that stands there means nothing."""
+    return Events(facts.subject, facts.predicate, facts.object, np.zeros(len(facts), dtype=np.int64))
+
+
+def join_events(first: Events, second: Events) -> Events:
+    """Return the events of both, one after the other."""
+    return Events(*(np.concatenate(columns) for columns in zip(first, second, strict=True)))
 
 
 def step_rows(order: Ids, step: int, steps: int) -> Ids:

@@ -1,13 +1,16 @@
-"""Checkpoints: weights, optimiser and progress in one safetensors file, from which training resumes bit for bit."""
+"""Checkpoints: weights, optimiser and progress in one safetensors file, from which training resumes bit for bit.
+
+Each has a sha256 of all that in its header. What it does not fit is refused before any of it is used.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor, nn
@@ -15,9 +18,17 @@ from torch import Tensor, nn
 from foretime.errors import RunError
 from foretime.evidence.module import EvidenceComponent, in_layout
 from foretime.files import write_bytes
+from foretime.training.weights import Form, check_finite, check_forms, damaged, digest, forms_in, forms_of, opened
 
 MODEL = "model."
 OPTIMIZER = "optimizer."
+PROGRESS, HASH = "progress", "sha256"
+EVIDENCE = "evidence.weights"
+"""How the name of the weights of the evidence ends: those of an earlier version may be fewer."""
+UNKNOWN = (-1,)
+"""The shape of weights of the evidence before its rules are known."""
+STATES = {torch.optim.Adagrad: ("step", "sum"), torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq")}
+"""What an optimiser keeps for each table of weights: the number of its steps, and what is as large as the table."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +62,49 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> Progress:
     """Put a checkpoint's weights (and optimiser state) in place, and return its progress."""
-    tensors, progress = _read(path)
+    forms, expected = forms_in(path), forms_of(model.state_dict())
+    check_weights(path, forms, expected)
+    if optimizer is not None:
+        check_forms(path, _of_optimizer(forms), _optimizer_forms(forms, model, optimizer))
+    tensors, progress = read_checkpoint(path)
     tensors = _in_layout(tensors, model)
     weights = {name.removeprefix(MODEL): value for name, value in tensors.items() if name.startswith(MODEL)}
-    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-    found = {name: tuple(value.shape) for name, value in weights.items()}
-    if expected != found:
-        different = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
-        raise RunError(
-            f"{path}: the weights do not fit the run's configuration, in {', '.join(different)}; another version of "
-            "the code has trained them, or the configuration was changed: train again in a new folder"
-        )
+    check_forms(path, forms_of(weights), expected)
     model.load_state_dict(weights)
     if optimizer is not None:
         _load_optimizer(optimizer, tensors)
     return progress
+
+
+def check_weights(path: Path, forms: Mapping[str, Form], expected: Mapping[str, Form]) -> None:
+    """Raise `RunError` unless the header of a checkpoint has the weights that a model expects.
+
+    Those of the evidence depend on its rules, and an earlier version had fewer: here they may not be more than a row
+    that is as long as `expected` has it, if it does.
+    """
+    found = {name.removeprefix(MODEL): form for name, form in forms.items() if name.startswith(MODEL)}
+    wanted = dict(expected)
+    for name, form in found.items():
+        known = wanted.get(name)
+        if name.endswith(EVIDENCE) and known is not None and form.type == known.type and len(form.shape) == 1:
+            wanted[name] = form if form.shape[0] <= known.shape[0] or known.shape == UNKNOWN else known
+    check_forms(path, found, wanted)
+
+
+def _of_optimizer(forms: Mapping[str, Form]) -> dict[str, Form]:
+    return {name: form for name, form in forms.items() if not name.startswith(MODEL)}
+
+
+def _optimizer_forms(forms: Mapping[str, Form], model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Form]:
+    """Return what an optimiser must have kept: for every table of weights that has had a step, all of it."""
+    found: dict[str, Form] = {}
+    names = STATES[type(optimizer)]
+    for index, (name, _) in enumerate(model.named_parameters()):
+        keys = {key: f"{OPTIMIZER}{index}.{key}" for key in names}
+        if isinstance(optimizer, torch.optim.Adagrad) or any(key in forms for key in keys.values()):
+            table = forms[MODEL + name]
+            found |= {full: Form("F32", ()) if key == "step" else table for key, full in keys.items()}
+    return found
 
 
 def _in_layout(tensors: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:
@@ -80,29 +119,47 @@ def _in_layout(tensors: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor
 
 def reopen_checkpoint(path: Path) -> None:
     """Make the last checkpoint of a finished training one that stands before its next epoch."""
-    tensors, progress = _read(path)
+    tensors, progress = read_checkpoint(path)
     _write(path, tensors, replace(progress, epoch=progress.epoch + 1, finished=False))
+
+
+def add_hash(path: Path) -> bool:
+    """Give a checkpoint of an earlier version the hash that it lacks; return whether it lacked one."""
+    with opened(path) as stream:
+        metadata = stream.metadata() or {}
+        if HASH in metadata:
+            return False
+        tensors = {name: stream.get_tensor(name).clone() for name in stream.keys()}  # noqa: SIM118, not a dict
+        progress = Progress(**json.loads(metadata[PROGRESS]))
+    check_finite(path, tensors)
+    _write(path, tensors, progress)
+    return True
 
 
 def read_progress(path: Path) -> Progress:
     """Return the progress that a checkpoint was written with; its tensors are not read."""
-    return _read(path, tensors=False)[1]
+    with opened(path) as stream:
+        return Progress(**json.loads((stream.metadata() or {})[PROGRESS]))
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], Progress]:
+    """Return the tensors and the progress of a checkpoint, which are what was written, to the last bit."""
+    with opened(path) as stream:
+        metadata = stream.metadata() or {}
+        tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118, not a dict
+        text = metadata[PROGRESS]
+        progress = Progress(**json.loads(text))
+    if HASH not in metadata:
+        raise RunError(f"{path}: has no hash; an earlier version wrote it: foretime upgrade RUN adds one to every file")
+    if digest(tensors, text) != metadata[HASH]:
+        raise damaged(path, "its content is not what its hash was made of")
+    check_finite(path, tensors)
+    return tensors, progress
 
 
 def _write(path: Path, tensors: dict[str, Tensor], progress: Progress) -> None:
-    write_bytes(path, safetensors.torch.save(tensors, {"progress": json.dumps(asdict(progress))}))
-
-
-def _read(path: Path, tensors: bool = True) -> tuple[dict[str, Tensor], Progress]:
-    if not path.is_file():
-        raise RunError(f"{path}: no such checkpoint; is this the folder of a run that has begun training?")
-    try:
-        with safetensors.safe_open(path, framework="pt") as stream:
-            metadata = stream.metadata() or {}
-            found = {name: stream.get_tensor(name) for name in stream.keys() if tensors}  # noqa: SIM118, not a dict
-        return found, Progress(**json.loads(metadata["progress"]))
-    except (safetensors.SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise RunError(f"{path}: damaged checkpoint ({error}); restore the file or train again") from None
+    text = json.dumps(asdict(progress))
+    write_bytes(path, safetensors.torch.save(tensors, {PROGRESS: text, HASH: digest(tensors, text)}))
 
 
 def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:

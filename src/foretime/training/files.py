@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from foretime.errors import RunError
-from foretime.files import write_text
+from foretime.files import append_line, parse_json, read_bytes, write_text
 
 
 class TrainingFiles:
@@ -26,10 +25,7 @@ class TrainingFiles:
 
     def append_trace(self, record: dict[str, Any]) -> None:
         """Add a line to the trace."""
-        with self.trace_file.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(record) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
+        append_line(self.trace_file, json.dumps(record))
 
     def rewind_trace(self, epoch: int) -> None:
         """Drop the lines of the epoch and of later ones, which are about to be trained again."""
@@ -42,7 +38,12 @@ def read_trace(file: Path) -> list[dict[str, Any]]:
 
     What stands behind the last end of a line is left out: it is being written, or a power cut has left it.
     """
-    lines = file.read_bytes().split(b"\n") if file.exists() else []
+    try:
+        lines = read_bytes(file).split(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RunError(f"{file}: cannot be read: {error}; restore the file or remove it") from None
     records = []
     for number, line in enumerate(lines, start=1):
         record = _record(line)
@@ -56,7 +57,7 @@ def read_trace(file: Path) -> list[dict[str, Any]]:
 def _record(line: bytes) -> dict[str, Any] | None:
     """Return the record of an epoch in a line, nothing if it lacks what every trace must have."""
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except ValueError:  # also where it is no text
         return None
     if not isinstance(record, dict):

@@ -44,7 +44,8 @@ def complete_config(config: Config) -> Config:
         config = config.model_copy(update={"evidence": config.evidence.model_copy(update={"use": True})})
     penalties = config.penalties or default_penalties(config)
     # a tiny model has the names of the penalties before a run is made
-    names = penalty_names(build_model(config.model, Sizes(1, 2, 1), torch.Generator()))
+    tiny = ModelConfig(name=config.model.name, **options | {"rank": min(options["rank"], 2)})
+    names = penalty_names(build_model(tiny, Sizes(1, 2, 1), torch.Generator()))
     check_penalties(names | set(evidence_penalties(config)), penalties)
     check_ensemble(config)
     check_precision(config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,31 @@ import torch
 from foretime.config import Config, TrainingConfig
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
-from foretime.errors import DataError, ForetimeError, Interrupted, RunError
+from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import AnswerIndex, Metrics, model_scorer, questions_of, rank
 from foretime.evidence.index import build_index
 from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
 from foretime.rules.table import Rules
-from foretime.training.batches import QuestionPool, step_rows
+from foretime.training.batches import QuestionPool, join_events, step_rows, timeless_events
 from foretime.training.callbacks import Callback, TrainingPlan
 from foretime.training.candidates import SampledSoftmax, most_frequent
-from foretime.training.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
+from foretime.training.checkpoint import (
+    EVIDENCE,
+    UNKNOWN,
+    Progress,
+    check_weights,
+    load_checkpoint,
+    read_progress,
+    save_checkpoint,
+)
 from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
 from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.memory import memory_kept
 from foretime.training.objective import DrawnLoss, Loss, loss_each
 from foretime.training.precision import products_in
+from foretime.training.weights import Form, forms_in, forms_of
 
 
 def sizes_of(graph: Graph, boundaries: int = 1) -> Sizes:
@@ -38,17 +48,40 @@ def sizes_of(graph: Graph, boundaries: int = 1) -> Sizes:
 
 def new_model(config: Config, graph: Graph, rules: Rules | None = None) -> Model:
     """Return the configured model with the initial weights of the configured seed, guided by rules if there are any."""
-    generator = torch.Generator().manual_seed(config.training.seed)
-    separate = (
-        config.training.boundary_relations == "separate" and model_class(config.model).uses_time and graph.has_intervals
-    )
-    model = build_model(config.model, sizes_of(graph, 2 if separate else 1), generator)
+    model, separate = _base_model(config, graph), _has_two_boundaries(config, graph)
     if wants_rules(config):
         model.take_rules(rules)
+    if model.reads_events and not config.evidence.use:
+        raise ConfigError(f"{config.model.name} reads events through the evidence; set evidence.use to true")
     if config.evidence.use:
         model = WithEvidence(model, build_index(graph, config.evidence, rules))
     model.end_offset = 2 * len(graph.predicates) if separate else 0
     return model
+
+
+def _base_model(config: Config, graph: Graph) -> Model:
+    """Return the configured model without rules and without evidence."""
+    generator = torch.Generator().manual_seed(config.training.seed)
+    return build_model(config.model, sizes_of(graph, 2 if _has_two_boundaries(config, graph) else 1), generator)
+
+
+def _has_two_boundaries(config: Config, graph: Graph) -> bool:
+    """Return whether the start and the end of a fact have relations of their own."""
+    separate = config.training.boundary_relations == "separate"
+    return separate and model_class(config.model).uses_time and graph.has_intervals
+
+
+def check_checkpoint(path: Path, config: Config, graph: Graph) -> None:
+    """Raise `RunError` if a checkpoint, by its header, has other weights than the configured model would have.
+
+    The model is made without any memory: neither what the file claims to hold nor what the configuration asks for
+    is allocated before both agree.
+    """
+    with torch.device("meta"):
+        base = forms_of(_base_model(config, graph).state_dict())
+    if config.evidence.use:
+        base = {f"base.{name}": form for name, form in base.items()} | {EVIDENCE: Form("F32", UNKNOWN)}
+    check_weights(path, forms_in(path), base)
 
 
 def with_evidence_of_train(config: Config) -> Config:
@@ -86,6 +119,8 @@ class Trainer:
         """Prepare to train on all of train, or on those of its facts that are given."""
         if len(graph.train) == 0:
             raise DataError("the training split is empty; check the files with foretime data describe")
+        if run.last_file.exists():
+            check_checkpoint(run.last_file, config, graph)
         torch.set_num_threads(config.training.threads)
         self.run, self.config, self.graph, self.callback = run, config, graph, callback
         self.model = new_model(with_evidence_of_train(config), graph, rules)
@@ -97,7 +132,13 @@ class Trainer:
         self._frequent = most_frequent(events.object, len(graph.entities), config.training.candidates // 2)
         each = config.training.softmax == "each"
         self._components = self.model.components() if each else [Component("", 1.0, self.model)]
-        self._pools = [QuestionPool(events, component.model.uses_time) for component in self._components]
+        # what knows no time learns from facts without one too; what does never sees them
+        timeless = graph.background.with_inverses(len(graph.predicates))
+        every = join_events(events, timeless_events(timeless)) if len(timeless) else events
+        self._pools = [
+            QuestionPool(events if component.model.uses_time else every, component.model.uses_time)
+            for component in self._components
+        ]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
 
@@ -231,13 +272,18 @@ class Trainer:
 
 def load_weights(run: TrainingFiles, model: Model) -> Model:
     """Return the model with the best weights of a run, or with its last ones if valid has not been ranked yet."""
+    load_checkpoint(weights_file(run), model)
+    return model.eval()
+
+
+def weights_file(run: TrainingFiles) -> Path:
+    """Return the file of the best weights of a run, or of its last ones if valid has not been ranked yet."""
     if not run.best_file.exists() and not run.last_file.exists():
         raise RunError(f"{run.path}: nothing is trained yet; resume it with foretime train --resume {run.path}")
     if not run.best_file.exists():
         _check_best(run, read_progress(run.last_file))
     # checked once more: a training that is still running may have written it meanwhile
-    load_checkpoint(run.best_file if run.best_file.exists() else run.last_file, model)
-    return model.eval()
+    return run.best_file if run.best_file.exists() else run.last_file
 
 
 def _check_best(run: TrainingFiles, progress: Progress) -> None:

@@ -408,7 +408,7 @@ VALUES = r"should be one value: a number, a text, true or false"
 FAULTS_TOLD_ONCE = {
     "model.rank = { low = nan, high = 4.0 }": r"ranges\.model\.rank\.low = nan: should be a finite number",
     "model.rank = { low = 4, high = inf }": r"ranges\.model\.rank\.high = inf: should be a finite number",
-    f"model.rank = {{ low = 4, high = 1{'0' * 400} }}": r"ranges\.model\.rank\.high = 10+: should be a finite number",
+    f"model.rank = {{ low = 4, high = 1{'0' * 400} }}": r"ranges\.model\.rank\.high = 10+…: should be a finite number",
     "model.rank = { low = '4', high = 8 }": rf"ranges\.model\.rank\.low = '4': {NUMBERS}",
     "model.rank = { low = true, high = 8 }": rf"ranges\.model\.rank\.low = True: {NUMBERS}",
     "model.rank = { low = [4], high = 8 }": rf"ranges\.model\.rank\.low = \[4\]: {NUMBERS}",

@@ -33,7 +33,7 @@ def stem_of(path: Path) -> str:
 
 def read_table(source: Any, name: str, config: DataConfig, problems: Problems) -> RawTable:
     """Return the table in a file or in a frame that is called `name`; bad rows are reported to `problems`."""
-    check_mapping(config.columns)
+    check_mapping(config.columns, config.timeless)
     if isinstance(source, str | Path):
         path = Path(source)
         form = format_of(path)
@@ -42,7 +42,6 @@ def read_table(source: Any, name: str, config: DataConfig, problems: Problems) -
         problems.begin(str(path))
         table = form.read(path, config, problems)
     else:
-        problems.begin(name)
         table = table_of_arrow(as_arrow(source, name), name, config)
-    table.check_names(problems)
+    problems.begin(table.name, table.written if table.lines is None else None)
     return table

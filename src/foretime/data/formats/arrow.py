@@ -16,6 +16,9 @@ from foretime.data.formats.table import FileFormat, RawTable, table_of_arrow
 from foretime.data.problems import Problems
 from foretime.data.splitting import SPLITS, SplitRows
 from foretime.errors import DataError
+from foretime.files import UnfitFileError, check_regular
+
+NAMES_NOT_UTF8 = "the name of a column is not valid UTF-8; write the file again with names in UTF-8"
 
 
 def _columnar(
@@ -29,9 +32,16 @@ def _columnar(
         if path.suffix.lower() in COMPRESSIONS:
             raise DataError(f"{path}: {name} is compressed inside; unpack the file first")
         try:
-            return read_table(path)
+            check_regular(path)
+            table = read_table(path)
+            table.column_names  # noqa: B018, it decodes them
+            return table
         except FileNotFoundError:
             raise DataError(f"{path}: no such file") from None
+        except UnfitFileError as error:
+            raise DataError(f"{path}: cannot be read: {error}") from None
+        except UnicodeDecodeError:
+            raise DataError(f"{path}: {NAMES_NOT_UTF8}") from None
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise DataError(f"{path}: cannot be read as {name}: {reason}; fetch or write it again") from None
@@ -44,7 +54,7 @@ def _columnar(
         paths = [out / f"{split}{suffixes[0]}" for split in SPLITS]
         for target, rows in zip(paths, parts, strict=True):
             unfinished = target.with_name(f".{target.name}.part")
-            write_table(table.take(rows), unfinished)
+            write_table(table.take(rows - 1), unfinished)
             os.replace(unfinished, target)
         return paths
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset
+from numpy.typing import NDArray
 
 from foretime.config import DataConfig
-from foretime.data.columns import NAMES, map_columns
+from foretime.data.columns import NAMES, column_doubts, map_columns, names_columns
 from foretime.data.facts import Ids
-from foretime.data.problems import SHOWN, Place, Problems
+from foretime.data.formats.arrow_values import check_kind, storage, texts_of, value_kind
+from foretime.data.formats.layout_words import column_note
+from foretime.data.problems import Place, Problems, TableProblems
 from foretime.data.splitting import SplitRows
 from foretime.errors import DataError
 
@@ -41,6 +45,12 @@ class RawTable:
     """Whether the columns were taken in the usual order, because nothing says which is which."""
     headless: bool = False
     """Whether the first row was taken for a fact, because nobody has said that it names the columns, or does not."""
+    notes: tuple[str, ...] = ()
+    """What was guessed about its layout."""
+    doubts: tuple[str, ...] = ()
+    """What about its layout deserves a second look."""
+    kept: Ids | None = None
+    """The rows that are left of the file, by their numbers from 0; none: all of them."""
 
     def __len__(self) -> int:
         return len(self.columns["subject"].codes)
@@ -57,18 +67,39 @@ class RawTable:
 
     def locate(self, rows: Sequence[int]) -> list[Place]:
         """Return where rows stand."""
+        numbers = rows if self.kept is None else self.kept[rows].tolist()
         if self.lines is None:
-            return [Place(self.name, row + 1, "row") for row in rows]
+            return [Place(self.name, row + 1, "row") for row in numbers]
         lines = self.lines()
-        return [Place(self.name, lines[row]) for row in rows]
+        return [Place(self.name, lines[row]) for row in numbers]
 
-    def check_names(self, problems: Problems) -> None:
+    def numbers(self, rows: Ids) -> Ids:
+        """Return the lines of rows, or their numbers from 1 where the table has no lines."""
+        return np.array([place.line for place in self.locate(rows.tolist())], dtype=np.int64)
+
+    def take(self, good: NDArray[np.bool_]) -> RawTable:
+        """Return the table with its good rows alone."""
+        if good.all():
+            return self
+        columns = {role: drop_unused(own.values, own.codes[good]) for role, own in self.columns.items()}
+        kept = np.flatnonzero(good)
+        return replace(self, columns=columns, kept=kept if self.kept is None else self.kept[kept])
+
+    def written(self, lines: set[int]) -> dict[int, str]:
+        """Return rows of a table without lines in words, cell by cell, by their numbers from 1."""
+
+        def cell(own: Coded, row: int) -> str:
+            return "" if own.codes[row] == ABSENT else own.values[own.codes[row]]
+
+        roles = self.columns.items()
+        return {line: ", ".join(f"{role}={cell(own, line - 1)!r}" for role, own in roles) for line in lines}
+
+    def check_names(self, problems: TableProblems) -> None:
         """Report every row with an empty name."""
         for role in NAMES:
             column = self.columns[role]
             rows = np.flatnonzero(np.append([value == "" for value in column.values], True)[column.codes])
-            texts = [f"the {role} is empty; give it a name, or remove the row"] * min(len(rows), SHOWN)
-            problems.add_rows(rows.tolist(), self.locate, texts)
+            problems.add(rows, f"no {role}", f"the {role} is empty; give it a name, or remove the row")
 
 
 class FileFormat(NamedTuple):
@@ -79,28 +110,36 @@ class FileFormat(NamedTuple):
     read: Callable[[Path, DataConfig, Problems], RawTable]
     """Returns the table of a file; rows that cannot be read are reported."""
     split: Callable[[Path, DataConfig, SplitRows, Path], list[Path]]
-    """Writes the rows of train, valid and test into a folder, as they stand in the file, and returns the files."""
+    """Writes the rows of train, valid and test into a folder, as they stand in the file, and returns the files.
+
+    Rows are given by their lines, or by their numbers from 1 in a file without lines. Others are left out."""
     magic: bytes = b""
     """How such a file begins, where it is not text."""
 
 
 def table_of_arrow(table: pa.Table, name: str, config: DataConfig) -> RawTable:
     """Return the columns of an Arrow table that the names of its columns, or the configuration, choose."""
-    positions = map_columns(config.columns, table.column_names, table.num_columns, name)
+    positions = map_columns(config.columns, table.column_names, table.num_columns, name, config.timeless)
     if not len(table):
         raise DataError(f"{name}: the table has no rows")
-    return RawTable(name, encode({role: table.column(place) for role, place in positions.items()}, name))
+    header = table.column_names
+    notes = column_note(config, header, positions, names_columns(header))
+    doubts = [] if config.columns or not names_columns(header) else column_doubts(header)
+    columns = encode({role: table.column(place) for role, place in positions.items()}, name)
+    return RawTable(name, columns, notes=tuple(notes), doubts=tuple(doubts))
 
 
 def as_arrow(frame: Any, name: str) -> pa.Table:
-    """Return a pandas, Polars or Arrow frame as an Arrow table."""
+    """Return a frame as an Arrow table: of pandas, Polars or Arrow, or whatever else streams Arrow."""
     try:
         if type(frame).__module__.partition(".")[0] == "pandas":
             return pa.Table.from_pandas(frame, preserve_index=False)  # the index is no column
         if hasattr(frame, "__arrow_c_stream__"):
             return pa.table(frame)
-    except (pa.ArrowException, TypeError) as error:
-        reason = str(error).splitlines()[0]
+        if isinstance(frame, pyarrow.dataset.Dataset | pyarrow.dataset.Scanner):
+            return frame.to_table()
+    except Exception as error:  # a stream may raise whatever the library behind it raises
+        reason = " ".join(str(error).split("\n\n")[0].split())
         raise DataError(f"{name}: cannot be read as a table: {reason}; give each column one type") from None
     hint = "; collect() it first" if hasattr(frame, "collect") else ""
     raise DataError(f"{name}: expected a path or a pandas, Polars or Arrow table, not {type(frame).__name__}{hint}")
@@ -112,35 +151,34 @@ def encode(columns: dict[str, pa.ChunkedArray], name: str) -> dict[str, Coded]:
 
 
 def _encode(column: pa.ChunkedArray, place: str) -> Coded:
-    coded = pa.types.is_dictionary(column.type)
-    kind = column.type.value_type if coded else column.type
-    if not _can_be_text(kind):
-        raise DataError(f"{place} is of type {kind}; expected text, integers, dates or timestamps")
-    if coded:
+    kind = value_kind(column)
+    check_kind(kind, place)
+    if pa.types.is_dictionary(column.type):
         array = column.unify_dictionaries().combine_chunks()
     else:
-        if pa.types.is_string_view(kind):
-            column = column.cast(pa.large_string())
-        array = column.dictionary_encode().combine_chunks()
+        array = storage(column).dictionary_encode().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # a column without chunks
         array = pa.array([], pa.string()).dictionary_encode()
-    values = array.dictionary
-    if pa.types.is_timestamp(kind):
-        values = values.cast(pa.timestamp(kind.unit))  # the zone is for show: the instant is in UTC
     codes = array.indices.cast(pa.int64()).fill_null(ABSENT).to_numpy()
-    return _drop_unused(values.cast(pa.string()).to_pylist(), codes)
+    return drop_unused(texts_of(array.dictionary, kind, place), codes)
 
 
-def _can_be_text(kind: pa.DataType) -> bool:
-    types = pa.types
-    tests = (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_date)
-    return any(test(kind) for test in (*tests, types.is_timestamp, types.is_null))
-
-
-def _drop_unused(values: list[str | None], codes: Ids) -> Coded:
+def drop_unused(values: Sequence[str | None], codes: Ids) -> Coded:
     """Return a column whose values all occur: categories, and the header of a file, may be values of no row."""
     used = np.bincount(codes[codes != ABSENT], minlength=len(values)) > 0
     used &= np.array([value is not None for value in values], dtype=bool)
     renumbered = np.append(np.where(used, np.cumsum(used) - 1, ABSENT), ABSENT)
     kept = [value for value, is_used in zip(values, used, strict=True) if is_used and value is not None]
     return Coded(kept, renumbered[codes].astype(np.int64))
+
+
+def join_columns(columns: list[Coded]) -> Coded:
+    """Return one column after the other as one column, in which equal values have one code."""
+    values = pa.array([value for column in columns for value in column.values], pa.large_string()).dictionary_encode()
+    codes = np.append(values.indices.to_numpy(), ABSENT).astype(np.int64)
+    offsets = np.cumsum([0, *(len(column.values) for column in columns[:-1])])
+    moved = [
+        codes[np.where(column.codes == ABSENT, ABSENT, column.codes + offset)]
+        for column, offset in zip(columns, offsets, strict=True)
+    ]
+    return Coded(values.dictionary.to_pylist(), np.concatenate(moved))

@@ -79,7 +79,7 @@ class World:
 
         `train.tsv`, `valid.tsv` and `test.tsv` share the events 80/10/10 at random by the world's seed; `rules.json`
         and `rules.txt` are the planted rules, `planted_events.jsonl` says which events made each planted one, and
-        `types.tsv` is the type of each entity.
+        `entities.tsv` is the type of each entity.
         """
         folder = Path(folder)
         rules = [{"text": str(rule)} | asdict(rule) for rule in self.rules]
@@ -93,7 +93,7 @@ class World:
                 self._write_events(rows, folder / f"{name}.tsv")
             self._write_planted(folder / PLANTED_FILE)
             for name, text in {
-                "types.tsv": "".join(f"{entity}\t{kind}\n" for entity, kind in types),
+                "entities.tsv": "name\ttype\n" + "".join(f"{entity}\t{kind}\n" for entity, kind in types),
                 "rules.txt": "".join(f"{rule}\n" for rule in self.rules),
                 "rules.json": json.dumps(report, indent=2, ensure_ascii=False) + "\n",
             }.items():

@@ -11,7 +11,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config, read_toml
+from foretime.config import (
+    LARGEST_SEED,
+    MOST_SECONDS,
+    MOST_THREADS,
+    Config,
+    Section,
+    check_section,
+    read_config,
+    read_toml,
+)
 from foretime.errors import ConfigError
 from foretime.runs.fingerprint import config_hash
 from foretime.training.settings import changed_config
@@ -27,11 +36,11 @@ class BudgetSection(Section):
     """The folder of the run folders, seen from where the command is run."""
     results: str = "results/bench.jsonl"
     """The file of the results, one line for each run."""
-    seconds_per_run: float = Field(default=0.0, ge=0.0)
+    seconds_per_run: float = Field(default=0.0, ge=0.0, le=MOST_SECONDS)
     """Seconds that a run may take, over all calls that resume it; 0: no limit."""
-    seconds_in_all: float = Field(default=0.0, ge=0.0)
+    seconds_in_all: float = Field(default=0.0, ge=0.0, le=MOST_SECONDS)
     """Seconds that one call may take; 0: no limit."""
-    threads: int = Field(default=0, ge=0)
+    threads: int = Field(default=0, ge=0, le=MOST_THREADS)
     """Threads of each run; 0 for what its configuration says."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import foretime
-from foretime.files import write_json
+from foretime.files import read_json, write_json
 
 MADE = "made.json"
 """The file of a run folder with the commit that began it."""
@@ -44,7 +43,7 @@ def commit_in(folder: Path) -> str | None:
 def _begun(folder: Path) -> tuple[bool, str | None]:
     """Return whether a run folder says which commit began it, and that commit."""
     try:
-        commit = json.loads((folder / MADE).read_text(encoding="utf-8"))["commit"]
+        commit = read_json(folder / MADE)["commit"]
     except (OSError, ValueError, LookupError, TypeError):
         return False, None
     return (True, commit) if isinstance(commit, str | None) else (False, None)

@@ -15,7 +15,7 @@ from foretime.experiments.bench.curve import curve_of, has_converged, last_gain
 from foretime.experiments.bench.lists import NAME, VARIANT
 from foretime.experiments.bench.provenance import Provenance, commit_in
 from foretime.experiments.bench.shape import Status, fault_in
-from foretime.files import hold, write_text
+from foretime.files import hold, parse_json, read_bytes, write_text
 from foretime.reranker.folds import fitted_on
 from foretime.runs.fingerprint import config_hash, seedless_hash
 from foretime.runs.finish import is_finished, progress_of, training_seconds
@@ -39,13 +39,17 @@ def read_rows(path: Path) -> list[Row]:
     if not path.exists():
         return []
     rows = []
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):  # UTF-8, as JSON is
+    try:
+        lines = read_bytes(path).splitlines()  # UTF-8, as JSON is
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error}") from None
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         fault = fault_in(line)
         if fault:
             raise DataError(f"{path}:{number}: not a result of foretime bench ({fault}); fix the line or remove it")
-        rows.append(json.loads(line))
+        rows.append(parse_json(line))
     return rows
 
 

@@ -171,7 +171,7 @@ def _result(planned: PlannedRun, folder: Path, ending: Ending, made: Provenance)
                 ending = replace(ending, status="failed", note=str(error))
     return {
         "name": planned.name, "model": config.model.name, "variant": planned.variant,
-        "data": graph_name(Path(config.data.path).resolve().name.split(".")[0]),
+        "data": graph_name(Path(config.data.location).resolve().name.split(".")[0]),
         "seed": config.training.seed, "config_hash": planned.hash,
         "seedless_hash": seedless_hash(config), "status": ending.status, "note": ending.note,
         "commit": made.commit, "epochs": 0, "seconds": round(ending.seconds, 1), "curve": [], "valid": None,

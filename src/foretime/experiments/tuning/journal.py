@@ -11,7 +11,7 @@ from foretime.config import LARGEST_SEED
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, RunError
 from foretime.experiments.tuning.plan import TunePlan
-from foretime.files import write_bytes
+from foretime.files import read_bytes, write_bytes
 from foretime.runs.fingerprint import config_hash
 
 JOURNAL, STUDY = "journal.log", "foretime"
@@ -65,7 +65,10 @@ def load_study(journal: Path) -> Any:
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
-    content = journal.read_bytes() if journal.exists() else b""
+    try:
+        content = read_bytes(journal) if journal.exists() else b""
+    except OSError as error:
+        raise RunError(f"{journal}: cannot be read: {error}; restore the file, or name another --out") from None
     if not content.endswith(b"\n") and content:
         write_bytes(journal, content[: content.rfind(b"\n") + 1])
     lines: Any = CountedLines(JournalFileBackend(str(journal)))

@@ -11,11 +11,12 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from foretime.config import LARGEST_SEED, Config, Section, check_section, read_config, read_toml
+from foretime.config import LARGEST_SEED, MOST_EPOCHS, Config, Section, check_section, read_config, read_toml
 from foretime.errors import ConfigError
 from foretime.training.guidance import RULES_OF_A_FILE
 from foretime.training.settings import changed_config, complete_config
 
+MOST_TRIALS = 100_000
 NOT_TUNABLE = {
     "data": "it would change what is asked",
     "reranker": "trials are compared by the base model alone",
@@ -86,11 +87,11 @@ class TuneSection(Section):
 
     config: str
     """The configuration, relative to this file."""
-    trials: int = Field(default=30, ge=1)
+    trials: int = Field(default=30, ge=1, le=MOST_TRIALS)
     """How many trials there are in all."""
-    startup_trials: int = Field(default=5, ge=1)
+    startup_trials: int = Field(default=5, ge=1, le=MOST_TRIALS)
     """Trials before any is pruned."""
-    warmup_epochs: int = Field(default=0, ge=0)
+    warmup_epochs: int = Field(default=0, ge=0, le=MOST_EPOCHS)
     """Epochs after which a trial may be pruned: if it is below the median of the others at that epoch."""
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of the search; that of the trainings is the configuration's."""

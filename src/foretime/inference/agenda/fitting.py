@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,6 @@ from foretime.inference.agenda.model import (
 from foretime.inference.agenda.outlook import PAIRS, Limits, candidates, outlook
 from foretime.inference.predictor import Predictor
 
-DEVIATION, WINDOW_DEVIATION = 1.0, 0.5
-"""Standard deviations of the weights before any event is seen."""
 MOST_DAYS = 40
 """Steps that the weights of the rates are fitted on, and at most so many for the rest."""
 HORIZONS = (0, 3)
@@ -52,6 +51,25 @@ class _RegressionRows(NamedTuple):
         return _RegressionRows(self.features[kept], (self.offset - np.log(share))[kept], self.came[kept])
 
 
+@dataclass(frozen=True)
+class AgendaForm:
+    """What the regressions may use; `benchmarks/agenda_choices.py` compares forms on valid."""
+
+    deviation: float = 0.3
+    window_deviation: float = 0.5
+    """Standard deviations of the weights before any event is seen."""
+    without: frozenset[str] = frozenset()
+    """Columns that have no weight. Unless `NONE` is one, the correction of windows bends high probabilities otherwise
+    than low ones, as beta calibration does."""
+
+
+class FittingSteps(NamedTuple):
+    """The steps on which forecasts are made for the fit: those of the weights, and later ones of the windows."""
+
+    weights: Ids
+    windows: Ids
+
+
 def fit_agenda(predictor: Predictor, graph: Graph, splits: tuple[str, ...]) -> AgendaModel:
     """Return the model fitted on valid, where that is evidence of the run, and else on the last tenth of train.
 
@@ -68,24 +86,39 @@ def fit_agenda(predictor: Predictor, graph: Graph, splits: tuple[str, ...]) -> A
             f"least {FEWEST_DAYS}"
         )
     half = (len(days) + 1) // 2
-    generator = np.random.default_rng(0)
-    middle = int(days[half])
-    earlier = range(max(middle - MOST_DAYS, 1), middle)  # counts need no run, so that days of train are as good
-    rates = fit_rows([_rate_rows(history, start, middle, generator) for start in earlier])
-    asked = fit_rows([_asked_rows(predictor, history, int(start), middle, generator) for start in days[:half]])
-    named = (graph.timeline.label(int(days[0])), graph.timeline.label(last))
-    model = AgendaModel(rates, asked, np.zeros(len(WINDOW_COLUMNS)), 1, named)
-    longest = max(length for length in WINDOWS if length <= len(days) - half)
-    rows = [
-        row for start in days[half:] for row in _window_rows(predictor, history, model, int(start), last, generator)
+    return fit_on(predictor, history, FittingSteps(days[:half], days[half:]))
+
+
+def fit_on(
+    predictor: Predictor, history: EventHistory, steps: FittingSteps, form: AgendaForm | None = None
+) -> AgendaModel:
+    """Return the model fitted on forecasts of some steps; no event after the last of them is looked at."""
+    form, generator = form or AgendaForm(), np.random.default_rng(0)
+    middle, last = int(steps.windows[0]), int(steps.windows[-1])
+    earlier = range(max(middle - MOST_DAYS, 1), middle)  # counts need no run, so that steps of train are as good
+    rates = [_rate_rows(history, start, middle, generator) for start in earlier]
+    asked = [_asked_rows(predictor, history, int(start), middle, generator) for start in steps.weights]
+    label = predictor.graph.timeline.label
+    model = AgendaModel(
+        _fit_rows(rates, RATES_COLUMNS, form.deviation, form),
+        _fit_rows(asked, ASKED_COLUMNS, form.deviation, form),
+        np.zeros(len(WINDOW_COLUMNS)),
+        max(length for length in WINDOWS if length <= len(steps.windows)),
+        (label(int(steps.weights[0])), label(last)),
+    )
+    windows = [
+        row for start in steps.windows for row in _window_rows(predictor, history, model, int(start), last, generator)
     ]
-    return replace(model, window=fit_rows(rows, WINDOW_DEVIATION), longest=longest)
+    return replace(model, window=_fit_rows(windows, WINDOW_COLUMNS, form.window_deviation, form))
 
 
-def fit_rows(parts: list[_RegressionRows], deviation: float = DEVIATION) -> Floats:
-    """Return the weights of a logistic regression on all rows."""
-    features, offset, came = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return fit_logistic(features, offset, came.astype(bool), deviation)
+def _fit_rows(parts: list[_RegressionRows], columns: Sequence[str], deviation: float, form: AgendaForm) -> Floats:
+    """Return the weights of a logistic regression on all rows, 0 for a column that the form leaves out."""
+    features, offset, came = (np.concatenate(column) for column in zip(*parts, strict=True))
+    kept = np.array([name not in form.without for name in columns])
+    weights = np.zeros(len(columns))
+    weights[kept] = fit_logistic(features[:, kept], offset, came.astype(bool), deviation)
+    return weights
 
 
 def _rate_rows(history: EventHistory, start: int, end: int, generator: np.random.Generator) -> _RegressionRows:
@@ -101,7 +134,7 @@ def _asked_rows(
     active = np.argsort(-history.rate(known.take(first), start, rate=WEEK, key="sp"), kind="stable")
     rest = generator.permutation(active[PAIRS // 2 :])[: PAIRS // 2]
     chosen = np.sort(pairs[np.concatenate([active[: PAIRS // 2], rest])])
-    asked = ask_objects(predictor, known, chosen, start)
+    asked = ask_objects(predictor, history, known, chosen, start)
     return _step_rows(history, asked.triples, asked.said, start, end, generator)
 
 

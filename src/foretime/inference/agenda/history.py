@@ -93,6 +93,13 @@ class EventHistory:
         subject, predicate = np.divmod(pair, self._predicates)
         return Triples(subject, predicate, object_)
 
+    def seen_entities(self, start: int) -> NDArray[np.bool_]:
+        """Return which entities have had an event before a step, (entities,)."""
+        seen = np.zeros(self._entities, dtype=bool)
+        for slot in "so":
+            seen[self._counts[slot].before(start)] = True
+        return seen
+
     def between(self, start: int, end: int) -> Ids:
         """Return the keys of the events from one step to before another, each once."""
         rows = (self.time >= start) & (self.time < end)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,15 +14,16 @@ import numpy as np
 
 from foretime.data.graph import Graph
 from foretime.errors import QuestionError
-from foretime.files import write_json
+from foretime.files import read_json, sha256_of, write_json
 from foretime.inference.agenda.fitting import fit_agenda
 from foretime.inference.agenda.history import EventHistory
 from foretime.inference.agenda.model import AgendaModel
 from foretime.inference.agenda.outlook import Limits, Outlook, outlook
-from foretime.inference.answers import Time
+from foretime.inference.answers import Question, Time
 from foretime.inference.evidence_source import EvidenceSource
 from foretime.inference.forecast import Forecast, ForecastEvent
 from foretime.inference.predictor import Predictor
+from foretime.reranker.trees import Reranker
 from foretime.runs.folder import RunFolder
 
 FILE = "agenda.json"
@@ -60,7 +62,9 @@ class ForecastMaker:
         first = self._first_step(start, steps, top)
         graph, label = self.graph, self.graph.timeline.label
         names = {"subject": graph.entities, "predicate": graph.predicates, "object": graph.entities}
-        limits = Limits(**{slot: names[slot].id(name) for slot, name in slots.items() if name is not None})
+        asked = self.source.predictor.understanding.read(Question(**slots))
+        given = {slot: name for slot in names if (name := getattr(asked.question, slot)) is not None}
+        limits = Limits(**{slot: names[slot].id(name) for slot, name in given.items()})
         found = self.outlook(first, steps, limits)
         begin, seen = label(first), self.history.recency(found.triples, first)
 
@@ -78,7 +82,8 @@ class ForecastMaker:
 
         events = tuple(event(row) for row in range(min(top, len(found.probability))))
         known_until = label(int(self.history.time[self.history.time < first].max()))
-        return Forecast(begin, label(first + steps - 1), steps, known_until, events)
+        notes = filter(None, [asked.note, self.source.predictor.note_of_silence(first)])
+        return Forecast(begin, label(first + steps - 1), steps, known_until, events, "; ".join(notes) or None)
 
     def _first_step(self, start: Time | None, steps: int, top: int) -> int:
         """Return the step at which the window begins; raise `QuestionError` if there is no such window."""
@@ -105,20 +110,38 @@ def agenda_model(folder: RunFolder, trained: Predictor, splits: tuple[str, ...])
     if not trained.forecasts:
         raise QuestionError(NO_FORECASTS)
     file, report = folder.path / FILE, folder.report_file
-    of = hashlib.sha256(report.read_bytes()).hexdigest() if report.exists() else ""
+    of = sha256_of(report) if report.exists() else ""
     if found := _kept(file, of):
         return found
-    model = fit_agenda(trained, trained.graph, splits)
+    model = fit_agenda(before_valid(folder, trained), trained.graph, splits)
     if of:
         with suppress(OSError):  # a folder that may not be written: it is fitted again the next time
-            write_json(file, model.to_dict() | {"report": of})
+            write_json(file, model.to_dict() | {"report": of, "sha256": _digest(model)})
     return model
+
+
+def before_valid(folder: RunFolder, trained: Predictor) -> Predictor:
+    """Return a run as it was before its re-ranker learned from valid; the run itself if that has not.
+
+    What it says of days that it has learned from is too sure, and an agenda that was fitted on them would believe it.
+    """
+    scorer, file = trained.scorer, folder.reranker_without_valid
+    if scorer.reranked is None or not file.exists():
+        return trained
+    reranker = Reranker.load(file, scorer.reranked.extractor.graph_feature_names)
+    return trained.on(replace(scorer, reranked=replace(scorer.reranked, reranker=reranker)), trained.graph)
 
 
 def _kept(file: Path, of: str) -> AgendaModel | None:
     """Return the model in a file; none if it is missing, damaged, or of other weights."""
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-        return AgendaModel.from_dict(values) if of and values["report"] == of else None
+        values = read_json(file)
+        found = AgendaModel.from_dict(values)
+        return found if of and (values["report"], values["sha256"]) == (of, _digest(found)) else None
     except (OSError, KeyError, TypeError, ValueError):
         return None
+
+
+def _digest(model: AgendaModel) -> str:
+    """Return the sha256 of the weights: the manifest of the run, which is older, cannot list the file."""
+    return hashlib.sha256(json.dumps(model.to_dict()).encode()).hexdigest()

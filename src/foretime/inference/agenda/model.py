@@ -11,10 +11,11 @@ import numpy as np
 from foretime.inference.agenda.counts import Floats
 from foretime.inference.agenda.history import COLUMNS, STEP_COLUMNS, EventHistory, Triples
 
-FORMAT = 1
+FORMAT = 3
 ASKED = "log P(object)"
 """What the run itself says: ln P(object | subject, predicate, start)."""
-WINDOW_COLUMNS = ("constant", "log-odds", "log steps", "log-odds × log steps")
+NONE = "log P(none)"
+WINDOW_COLUMNS = ("constant", "log-odds", "log steps", "log-odds × log steps", NONE)
 MOST_LIKELY = 1 - 1e-6
 
 
@@ -34,18 +35,18 @@ class AgendaModel:
     """The first and the last time that it was fitted on."""
 
     def step_probabilities(
-        self, history: EventHistory, triples: Triples, start: int, steps: int, said: Floats | None = None
+        self, history: EventHistory, triples: Triples, start: int, window: range, said: Floats | None = None
     ) -> Floats:
-        """Return how likely each event is at each step from the start on, (events, steps); `said` is `ASKED`."""
+        """Return how likely each event is at each step of a window, as of the start, (events, steps).
+
+        `said` is `ASKED`.
+        """
         weights, known = self.rates, history.features(triples, start)
         if said is not None:
             weights, known = self.asked, np.column_stack([known, said])
         split = known.shape[1]
         odds = known @ weights[:split]
-        found = [
-            sigmoid(odds + history.step_features(triples, start, step) @ weights[split:])
-            for step in range(start, start + steps)
-        ]
+        found = [sigmoid(odds + history.step_features(triples, start, step) @ weights[split:]) for step in window]
         return np.stack(found, axis=1)
 
     def window_probability(self, by_step: Floats) -> Floats:
@@ -83,7 +84,7 @@ def window_odds(by_step: Floats) -> Floats:
 def window_features(odds: Floats, steps: int) -> Floats:
     """Return `WINDOW_COLUMNS`, (events, columns)."""
     length = np.full(len(odds), np.log(steps))
-    return np.stack([np.ones(len(odds)), odds, length, length * odds], axis=1)
+    return np.stack([np.ones(len(odds)), odds, length, length * odds, -np.logaddexp(0.0, odds)], axis=1)
 
 
 def sigmoid(odds: Floats) -> Floats:

@@ -45,19 +45,22 @@ class Outlook(NamedTuple):
 def outlook(
     predictor: Predictor, history: EventHistory, model: AgendaModel, start: int, steps: int, limits: Limits
 ) -> Outlook:
-    """Return what may come from a step on; only events before it are looked at."""
+    """Return what may come from a step on; only events before it are looked at, from where the run looks at it."""
+    window, index = range(start, start + steps), predictor.scorer.index
+    if index is not None:
+        start = int(index.as_of(np.array([start]))[0])
     known = candidates(history, start, limits)
-    by_step = model.step_probabilities(history, known, start, steps)
+    by_step = model.step_probabilities(history, known, start, window)
     predicates = len(predictor.graph.predicates)
     pair = known.subject * predicates + known.predicate
     pairs = _most_active(pair, window_odds(by_step))
     if limits.subject is not None and limits.predicate is not None:
         pairs = np.array([limits.subject * predicates + limits.predicate])
-    asked = ask_objects(predictor, known, pairs, start)
+    asked = ask_objects(predictor, history, known, pairs, start)
     if limits.object is not None:
         asked = AskedObjects(limits.allow(asked.triples), asked.said[asked.triples.object == limits.object])
     other = ~np.isin(pair, pairs)
-    of_asked = model.step_probabilities(history, asked.triples, start, steps, asked.said)
+    of_asked = model.step_probabilities(history, asked.triples, start, window, asked.said)
     by_step = np.concatenate([of_asked, by_step[other]])
     triples = Triples(*(np.concatenate(both) for both in zip(asked.triples, known.take(other), strict=True)))
     probability = model.window_probability(by_step)

@@ -32,6 +32,8 @@ _STATEMENT_TOPICS = {
     "common": "neighbours",
     "names": "names",
     "shared": "neighbours",
+    "known_between": "background",
+    "known_around": "background",
     "habit": "general",
     "usual": "general",
     "place": "general",
@@ -83,6 +85,8 @@ def homes_of(predicate: int, mirror: int) -> dict[str, tuple[Key, ...]]:
         "active": (("active",),),
         "affinity": (("affinity",),),
         "common": (("affinity",),),
+        "known_between": (("background", predicate), ("background", mirror)),
+        "known_around": (("background",),),
     }
 
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from foretime.evidence.reasons import EVENTS_KEPT, Event
 from foretime.inference.explanation.events import DatedEvent
-from foretime.inference.explanation.phrases import plural, times_words
+from foretime.inference.explanation.phrases import times_words
 from foretime.inference.explanation.reasons import ShownReason
 from foretime.inference.explanation.vocabulary import GraphWords
 from foretime.inference.first_slot import FirstSlot
+from foretime.tables import plural
 
 COUNTS, LEARNED = "counts", "learned"
 """The two ways in which a first slot is judged."""

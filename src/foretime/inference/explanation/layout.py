@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from foretime.evaluation.slots import SLOTS
-from foretime.inference.answers import AND, TIMES, fact_text
+from foretime.inference.answers import AND, TIMES, WHERE, fact_text
 from foretime.inference.explanation.comparison import AnswerComparison, TopicDifference
 from foretime.inference.explanation.details import FullDetails
 from foretime.inference.explanation.events import CoNeighbour, DatedEvent, SharedNeighbours
 from foretime.inference.explanation.explanation import Explanation, Topic
-from foretime.inference.explanation.phrases import isolated, plural
+from foretime.inference.explanation.phrases import isolated
 from foretime.inference.explanation.reasons import IN_TWOS, ReasonPart, ShownReason
 from foretime.inference.explanation.rounding import adding_up, sum_text, units_of, written
+from foretime.tables import plural
 
 EVENTS_SHOWN, TWOS_SHOWN = 3, 2
 """How many events of a reason are shown; of paths and common neighbours, how many twos."""
@@ -71,7 +72,9 @@ def _question(explanation: Explanation) -> str:
     """Return the question, with `?` for the slot that is the answer, and for what is still open."""
     asked = TIMES if explanation.slot == "time" else explanation.slot.split(AND)
     slots = dict.fromkeys(SLOTS[:3], "?") | explanation.question
-    return fact_text({name: "?" if name in asked else isolated(value) for name, value in slots.items()})
+    return fact_text(
+        {name: "?" if name in asked else value if name == WHERE else isolated(value) for name, value in slots.items()}
+    )
 
 
 def _title(explanation: Explanation) -> str:

@@ -21,11 +21,6 @@ def isolated(name: str) -> str:
     return f"{ISOLATE}{_ISOLATES.sub('', name)}{END_ISOLATE}"
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a number of things: `1 event`, `1,024 events`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def times_words(count: int) -> str:
     """Return how often: `once`, `twice`, `37 times`."""
     return ("once", "twice")[count - 1] if 1 <= count <= 2 else f"{count:,} times"

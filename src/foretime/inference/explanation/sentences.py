@@ -53,6 +53,8 @@ def _is_outweighed(reason: ShownReason, reasons: Sequence[ShownReason]) -> bool:
 
 
 def _opening(rank: int, probability: float | None, already_known: str | None) -> str:
+    if probability is None and already_known is None:
+        return "Without a time, supported"
     if probability is None:
         return f"Already known in {already_known}; supported"
     if rank == 1 and probability < OPENINGS[-2][0]:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from foretime.evidence.reasons import EVENTS_KEPT, Event
 from foretime.inference.explanation.attribution import Key, topic_of_key
 from foretime.inference.explanation.events import DatedEvent, SharedNeighbours
-from foretime.inference.explanation.phrases import isolated, listed, plural
+from foretime.inference.explanation.phrases import isolated, listed
 from foretime.inference.explanation.reasons import ShownReason
 from foretime.inference.explanation.vocabulary import FactIds, GraphWords
 from foretime.reranker.features.words import AT_THE_END
+from foretime.tables import plural
 
 _COMPARED = {
     "pair": (
@@ -45,6 +46,11 @@ _COMPARED = {
         "the same with others so far, compared",
         "have had {what} with others less often or longer ago",
         "have had {what} with others more often or more recently",
+    ),
+    "background": (
+        "facts without a time, compared",
+        "have less in common with {given} by facts without a time",
+        "have more in common with {given} by facts without a time",
     ),
     "path": ("paths, compared", "have fewer paths to {given}", "have more paths to {given}"),
 }
@@ -210,6 +216,17 @@ class Statements:
         both, what = listed(list(self._both(about.asked))), self._words.quoted(about.asked.predicate)
         said = f"{what} is {usual} for {both}, by who they are and how often it happens"
         return _Statement("how usual the predicate is", said, said)
+
+    def _known_between(self, about: _About) -> _Statement:
+        facts, both = self._words.known_between(about.asked), listed(list(self._both(about.asked)))
+        said = f"background: {'; '.join(facts)}" if facts else f"{both} have no known facts without a time"
+        return _Statement("facts without a time between the two", said, said)
+
+    def _known_around(self, about: _About) -> _Statement:
+        both = listed(list(self._both(about.asked)))
+        shared = about.value("background_common") or about.value("background_shared")
+        said = f"background: {both} have {'' if shared else 'no '}neighbours in common by facts without a time"
+        return _Statement("facts without a time around the two", said, said)
 
     def _names(self, about: _About) -> _Statement:
         given, name = self._both(about.asked)

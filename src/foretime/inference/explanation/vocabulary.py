@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import numpy as np
+
 from foretime.data.graph import Graph
 from foretime.evidence.reasons import Event
 from foretime.inference.explanation.events import DatedEvent, Mark
@@ -40,6 +42,7 @@ class GraphWords:
         # where steps are left out or of several lengths, a step is not a day
         self.unit = graph.timeline.unit if graph.timeline.regular else "step"
         self._roles = ("from", "to") if graph.has_intervals else ("by", "towards")
+        self._background = graph.background
 
     def name(self, entity: int) -> str:
         """Return the name of an entity for a sentence."""
@@ -74,6 +77,18 @@ class GraphWords:
     def event(self, event: Event) -> str:
         """Return an event in words, without its time."""
         return self.happened(event.predicate, self.name(event.subject), self.name(event.object))
+
+    def fact(self, subject: int, predicate: int, object_: int) -> str:
+        """Return a fact without a time in words: `"capital of" from Berlin to Germany`."""
+        return f"{self.quoted(predicate)} from {self.name(subject)} to {self.name(object_)}"
+
+    def known_between(self, asked: FactIds) -> list[str]:
+        """Return the facts without a time between the two in words."""
+        known, both = self._background, (asked.subject, asked.object)
+        rows = np.flatnonzero(np.isin(known.subject, both) & np.isin(known.object, both))
+        columns = (column[rows].tolist() for column in known.columns()[:3])
+        found = [fact for fact in zip(*columns, strict=True) if {fact[0], fact[2]} == set(both)]
+        return list(dict.fromkeys(self.fact(*fact) for fact in found))
 
     def shared_words(self, asked: FactIds) -> list[str]:
         """Return the words that the names of the two have in common."""

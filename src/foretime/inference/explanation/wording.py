@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from foretime.evidence.buckets import affinity_words, count_words, offset_words, rate_words
-from foretime.evidence.families import GROUPS
+from foretime.evidence.families import BACKGROUND_GROUPS
+from foretime.evidence.families import GROUPS as EVENT_GROUPS
 from foretime.evidence.reasons import Event, Reason
 from foretime.inference.explanation.attribution import Key, topic_of_key
 from foretime.inference.explanation.events import DatedEvent
@@ -16,12 +17,19 @@ from foretime.inference.explanation.reasons import IN_TWOS, ReasonPart, ShownRea
 from foretime.inference.explanation.vocabulary import FactIds, GraphWords
 from foretime.rules.rule import STATIC, Atom, Rule, RuleIds, Shape, named_rule
 
+GROUPS = {**EVENT_GROUPS, **BACKGROUND_GROUPS}
 _NAMED = 3
 """How many common neighbours a sentence names."""
 _OFTEN = 3
 """From how many events on a clause says how many there are."""
 _OF_OTHERS = ("object", "popularity")
 """The families of events that others have under the predicate asked about."""
+_AROUND = {
+    "background_object": "others have {name} under this predicate",
+    "background_affinity": "{both} have neighbours in common",
+    "background_path": "{both} are connected by a rule over two facts",
+}
+"""What facts without a time say of a candidate beside those between the two."""
 Groups = dict[Key, list[Reason]]
 """The grounded features of each rule body."""
 
@@ -81,6 +89,8 @@ class Wording:
     def _says(self, asked: FactIds, reason: Reason, bucket: bool = True) -> str:
         """Return what one feature says, with its bucket if that is wanted."""
         kind, unit = GROUPS[reason.group].kind, self._words.unit
+        if reason.group in BACKGROUND_GROUPS:
+            return self._says_background(asked, reason, bucket)
         if kind == "affinity":
             return affinity_words(reason.value, bucket)
         if kind == "rate":
@@ -93,8 +103,8 @@ class Wording:
 
     def _whens(self, asked: FactIds, group: list[Reason]) -> str:
         """Return what all features of a reason say: `: the same day, 3 days after, 37 times in all`."""
-        if group[0].family == "affinity":
-            return ""  # the neighbours say more than their number on a scale
+        if group[0].family in ("affinity", "background"):
+            return ""  # the neighbours, and the facts, say more than their number on a scale
         words = []
         for end in dict.fromkeys(reason.end for reason in group):
             shown = (
@@ -150,6 +160,29 @@ class Wording:
         clause = f"{both} both had dealings with {such}"
         many = "one neighbour" if len(found) == 1 else f"{len(found):,} neighbours"
         return _Said("common neighbours", f"{both} have {many} in common", f"{', '.join(names)}{more}", clause)
+
+    def _background(self, asked: FactIds, group: list[Reason]) -> _Said:
+        """Return what facts without a time say: between the two, or of what both have around them."""
+        words, both = self._words, f"{self._words.name(asked.subject)} and {self._words.name(asked.object)}"
+        facts = list(dict.fromkeys(fact for reason in group for fact in reason.facts))
+        named = "; ".join(words.fact(*fact) for fact in facts[:_NAMED]) or "by way of dated events"
+        if group[0].body:
+            fact = words.fact(*facts[0])
+            title = f"{words.quoted(group[0].body[0])} between the two, without a time"
+            return _Said(title, f"background: {fact}", "no date", f"{fact} is known without a time")
+        told = "; ".join(dict.fromkeys(_AROUND[reason.group] for reason in group))
+        said = told.format(both=both, name=words.name(asked.object))
+        title = "what is known without a time"
+        return _Said(title, f"background: {said}", named, f"without a time, {said} ({named})")
+
+    def _says_background(self, asked: FactIds, reason: Reason, bucket: bool) -> str:
+        if reason.group == "background_pair":
+            same = "the predicate asked about" if reason.body == (asked.predicate,) else "another predicate"
+            return f"a fact without a time, of {same}"
+        if reason.group == "background_affinity":
+            return f"{affinity_words(reason.value, bucket)} by way of facts without a time"
+        what = "others without a time" if reason.group == "background_object" else "paths with a fact without a time"
+        return f"{what}: {count_words(int(reason.value), bucket)}"
 
     def _path(self, asked: FactIds, group: list[Reason]) -> _Said:
         words, (first, second) = self._words, group[0].events[:2]
@@ -232,6 +265,8 @@ def _nearest_of(group: list[Reason]) -> str:
 
 def _groundings(group: list[Reason]) -> int:
     """Return how many events (neighbours, paths) ground a reason at the end that has most."""
+    if group[0].family == "background":
+        return 0  # its facts are no events
     ends = {reason.end for reason in group}
     by_end = [[reason.count for reason in group if reason.end == end] for end in ends]
     # what a candidate does at other steps is not among what it does now; all other counts hold what is nearest

@@ -6,7 +6,7 @@ is therefore one feature among others, beside counts of the events themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from foretime.config import EvidenceConfig
-from foretime.data.facts import Facts, Ids, concatenate
+from foretime.data.facts import UNKNOWN, Facts, Ids, concatenate
 from foretime.data.graph import Graph
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evidence.families import RATED
@@ -24,7 +24,14 @@ from foretime.evidence.module import WithEvidence
 from foretime.models import Model, Queries
 from foretime.models.boundaries import end_queries
 from foretime.reranker.features.names import NameWords, name_words
-from foretime.reranker.features.words import AT_THE_END, BELOW, INTERVAL_FEATURES, PROFILE_FEATURES, RATE_FEATURES
+from foretime.reranker.features.words import (
+    AT_THE_END,
+    BACKGROUND_FEATURES,
+    BELOW,
+    INTERVAL_FEATURES,
+    PROFILE_FEATURES,
+    RATE_FEATURES,
+)
 from foretime.reranker.quantising import quantise
 
 if TYPE_CHECKING:
@@ -67,8 +74,9 @@ class Shortlist(NamedTuple):
 class FeatureExtractor:
     """Extracts the features of candidates; `exact` keeps the counts as they are, for comparison only.
 
-    A graph of intervals has `spans`: its candidates have features at both ends, and of how intervals lie. On another
-    graph than that of the training, `predicate_ids` are the trained ids of its predicates, −1 for those without one.
+    A graph of intervals has `spans`: its candidates have features at both ends, and of how intervals lie. Where facts
+    without a time are evidence, there are features of them. On another graph than that of the training,
+    `predicate_ids` are the trained ids of its predicates, −1 for those without one.
     """
 
     index: EvidenceIndex
@@ -97,13 +105,15 @@ class FeatureExtractor:
 
     def graph_features(self, questions: Facts, shortlist: Shortlist) -> Features:
         """Return what the graph says of each candidate, under `graph_feature_names`."""
-        start, end = questions.known_ends()
+        start, end = self.index.facts_as_of(questions).known_ends()
         at_start = self._profile(questions, start, shortlist)
         rates = [self._rates(questions, start, shortlist)] if self._fades else []
+        timeless = [] if self.index.background is None else [self._background(questions, start, shortlist)]
         if self.spans is None:
-            return np.hstack([at_start, *rates])
+            return np.hstack([at_start, *rates, *timeless])
         at_end = self._profile(questions, end, shortlist)
-        return np.hstack([at_start, *rates, at_end, self._intervals(self.spans, questions, shortlist)])
+        of_spans = self._intervals(self.spans, _back(questions, start), shortlist)
+        return np.hstack([at_start, *rates, at_end, of_spans, *timeless])
 
     @property
     def _fades(self) -> bool:
@@ -113,7 +123,17 @@ class FeatureExtractor:
     @property
     def graph_feature_names(self) -> list[str]:
         """The names of what the graph says of a candidate, the last of its features."""
-        return graph_feature_names(self.spans is not None, self._fades)
+        return graph_feature_names(self.spans is not None, self._fades, self.index.background is not None)
+
+    def _background(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
+        from foretime.reranker.features.background import background_all  # numba is slow to load
+
+        out = np.zeros((len(shortlist.object), len(BACKGROUND_FEATURES)), dtype=np.float32)
+        index, asked = self.index, (questions.subject, questions.predicate, time, *shortlist[:2])
+        if index.background is not None:
+            given = (index.background.lists, index.events, index.rules, index.reach)
+            background_all(*given, *map(np.ascontiguousarray, asked), out, min(RUNS, len(questions)))
+        return out if self.exact else quantise(BACKGROUND_FEATURES, out)
 
     def _rates(self, questions: Facts, time: Ids, shortlist: Shortlist) -> Features:
         from foretime.reranker.features.rates import rates_all  # numba is slow to load
@@ -144,13 +164,21 @@ class FeatureExtractor:
         return out if self.exact else quantise(INTERVAL_FEATURES, out)
 
 
-def graph_feature_names(intervals: bool, rates: bool = False) -> list[str]:
+def _back(questions: Facts, start: Ids) -> Facts:
+    """Return questions moved to other first steps, (questions,): an interval keeps its length."""
+    back = questions.known_ends()[0] - start
+    ends = (np.where(step == UNKNOWN, UNKNOWN, step - back) for step in (questions.start, questions.end))
+    return replace(questions, **dict(zip(("start", "end"), ends, strict=True)))
+
+
+def graph_feature_names(intervals: bool, rates: bool = False, background: bool = False) -> list[str]:
     """Return the names of what the graph says of a candidate, the last of its features.
 
-    `rates` is whether events that fade with time are added up.
+    `rates` is whether events that fade with time are added up, `background` whether facts without a time are evidence.
     """
     of_intervals = [*(f"{name}{AT_THE_END}" for name in PROFILE_FEATURES), *INTERVAL_FEATURES]
-    return [*PROFILE_FEATURES, *(RATE_FEATURES if rates else []), *(of_intervals if intervals else [])]
+    timeless = BACKGROUND_FEATURES if background else []
+    return [*PROFILE_FEATURES, *(RATE_FEATURES if rates else []), *(of_intervals if intervals else []), *timeless]
 
 
 def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from foretime.evidence.families import FADING, FAMILIES
+from foretime.evidence.families import BACKGROUND_FAMILY, FADING, FAMILIES
 from foretime.reranker.quantising import SHARED_NEIGHBOURS, SMALLEST_SHARE, is_count, is_share
 
 AT_THE_END: Final = " at the end"
@@ -132,17 +132,32 @@ _RATES: Final = {
     "name_rate": "how often this predicate lately had words of the candidate's name",
     "name_alike_rate": "the same, among subjects whose names share a word with the subject's",
 }
+_BACKGROUND: Final = {
+    "background_same": "facts without a time of this predicate between the two",
+    "background_inverse": "facts without a time of the inverse predicate between the two",
+    "background_facts": "facts without a time between the two",
+    "background_object_facts": "others that have the candidate under this predicate without a time",
+    "background_partners": "the candidate's partners in facts without a time",
+    "background_common": "common neighbours by way of facts without a time",
+    "background_affinity": "affinity of the two by way of facts without a time",
+    "background_paths": "paths of rules with a fact without a time",
+    "background_shared": "facts of co-neighbours with the candidate by way of facts without a time, weighted",
+    "background_shared_same": "the same, of co-neighbours by this predicate",
+    "background_subject_facts": "the subject's facts of this predicate without a time",
+}
 PROFILE_FEATURES: Final = tuple(_PROFILE)
+BACKGROUND_FEATURES: Final = tuple(_BACKGROUND)
 RATE_FEATURES: Final = tuple(_RATES)
 INTERVAL_FEATURES: Final = tuple(_INTERVALS)
 WORDS: Final = {
     "log_probability": "log-probability by the base model",
     "score": "base score",
     "position": "place on the shortlist, from 0",
-    **{f"evidence_{family.name}": f"evidence of {family.words}" for family in FAMILIES},
+    **{f"evidence_{family.name}": f"evidence of {family.words}" for family in (*FAMILIES, BACKGROUND_FAMILY)},
     **_PROFILE,
     **_RATES,
     **_INTERVALS,
+    **_BACKGROUND,
 }
 """What each feature says. Co-neighbours of the subject have the same relation to a shared neighbour as it has."""
 
@@ -152,6 +167,7 @@ TOPICS: Final = {
     "others": "the same with others",
     "activity": "what the candidate does at the time",
     "neighbours": "shared neighbours and paths",
+    "background": "facts without a time",
     "names": "names and types",
     "timely": "what the embedding says of this time",
     "lasting": "what the embedding says regardless of time",
@@ -160,7 +176,7 @@ TOPICS: Final = {
 """What a score is about, with the title that readers see."""
 FAMILY_TOPICS: Final = {
     "pair": "between", "object": "others", "active": "activity", "affinity": "neighbours", "path": "neighbours",
-    "recurrence": "between", "contact": "between", "popularity": "others",
+    "recurrence": "between", "contact": "between", "popularity": "others", "background": "background",
 }  # fmt: skip
 TERM_TOPICS: Final = {"event": "timely", "commonsense": "lasting", "static": "lasting"}
 TOTAL: Final = "total"
@@ -178,6 +194,10 @@ _GROUPS: Final = {
     "path_": ("neighbours", "affinity"),
     "neighbour_": ("neighbours", "affinity"),
     SHARED_NEIGHBOURS: ("neighbours", "shared"),
+    "background_same": ("background", "known_between"),
+    "background_inverse": ("background", "known_between"),
+    "background_facts": ("background", "known_between"),
+    "background_": ("background", "known_around"),
     "name_": ("names", "names"),
     "subject_": ("general", "usual"),
     "predicate": ("general", "usual"),

@@ -66,7 +66,7 @@ class PredicateExtractor(SlotExtractor):
         """Return the predicates that the softmax finds most likely."""
         from foretime.reranker.slots.traces import traces_of  # numba is slow to load
 
-        past_only = self.index.reach.past_only
+        facts, past_only = self.index.facts_as_of(facts), self.index.reach.past_only
         by_topic = self.softmax.score(traces_of(self.index.events, self.words, past_only, facts, hidden))
         total = by_topic.sum(1)  # (facts, predicates)
         chosen = total.topk(min(PREDICATES_AT_MOST, total.shape[1]), 1).indices

@@ -48,9 +48,7 @@ def fit_slot_models(
             for number, own in enumerate(without)
             for some in _examples(slot, own, graph, graph.train.take(chosen[fold[chosen] == number]))
         ]
-        models[slot] = SlotModel(
-            extractor, fit_trees(slot, extractor.names, _join(examples), config.reranker, seed, threads)
-        )
+        models[slot] = SlotModel(extractor, fit_trees(extractor.names, _join(examples), config.reranker, seed, threads))
     announce("fitting the softmax over the first of two open slots")
     lengths = lengths_of(graph.train, len(graph.predicates))
     return SlotModels(models, softmaxes[-1], tables.fit_first(), lengths)

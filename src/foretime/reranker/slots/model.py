@@ -12,10 +12,10 @@ from torch import Tensor
 from foretime.data.facts import Facts, Ids
 from foretime.evaluation.ranks import batches
 from foretime.evidence.index import EvidenceIndex
+from foretime.reranker.boosted_trees import BoostedTrees
 from foretime.reranker.features.names import NameWords
 from foretime.reranker.slots.extractors import SlotExtractor, SlotShortlist
 from foretime.reranker.slots.softmax import PredicateSoftmax
-from foretime.reranker.slots.trees import SlotTrees
 
 BATCH = 64
 
@@ -25,7 +25,7 @@ class SlotModel:
     """Scores the candidates of one open slot."""
 
     extractor: SlotExtractor
-    trees: SlotTrees
+    trees: BoostedTrees
 
     def on(self, index: EvidenceIndex, words: NameWords) -> SlotModel:
         """Return the same fitted model over other events, and other words of names."""
@@ -66,6 +66,7 @@ class SlotModels:
         from foretime.reranker.slots.traces import first_traces_of  # numba is slow to load
 
         extractor = self.models["predicate"].extractor
-        events, past_only = extractor.index.events, extractor.index.reach.past_only
-        traces = first_traces_of(events, extractor.words, past_only, facts, as_subject, hidden=False)
+        index = extractor.index
+        asked, past_only = index.facts_as_of(facts), index.reach.past_only
+        traces = first_traces_of(index.events, extractor.words, past_only, asked, as_subject, hidden=False)
         return self.first.chances(traces)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from foretime.data.facts import Ids
 from foretime.errors import RunError
-from foretime.files import write_bytes
+from foretime.files import read_bytes, write_bytes
 from foretime.reranker.slots.words import TRACE_TOPICS
 
 EPOCHS = 3
@@ -65,7 +65,7 @@ def save_softmaxes(path: Path, softmaxes: dict[str, PredicateSoftmax]) -> None:
 def load_softmaxes(path: Path, shapes: dict[str, tuple[int, int]]) -> dict[str, PredicateSoftmax]:
     """Return those in a file by name; raise `RunError` if it is damaged or of another graph."""
     try:
-        tensors = safetensors.torch.load(path.read_bytes())
+        tensors = safetensors.torch.load(read_bytes(path))
         for name, shape in shapes.items():
             if tensors[name].shape != shape:
                 raise ValueError(f"{name} has the shape {tuple(tensors[name].shape)}")

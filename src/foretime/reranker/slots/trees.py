@@ -1,28 +1,24 @@
-"""Trees that score the candidates of an open slot: fitted so that scores are log-probabilities, saved as text."""
+"""Trees that score the candidates of an open slot: fitted so that scores are log-probabilities, saved."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foretime.config import RerankerConfig
 from foretime.data.facts import Ids
-from foretime.errors import RunError
-from foretime.files import write_text
+from foretime.reranker.boosted_trees import BoostedTrees
 from foretime.reranker.features.extractor import Features
-from foretime.reranker.trees import read_booster
+from foretime.reranker.tree_arrays import DEEPEST
+from foretime.reranker.tree_files import of_another_version, read_trees, write_trees
+from foretime.reranker.tree_text import read_tree_text
 
-if TYPE_CHECKING:
-    from lightgbm import Booster
-
-HEADER = "foretime slot {slot} 1"
-"""How the file of a slot's trees begins; the number goes up whenever features change their meaning."""
+WHAT = "foretime slot {slot} 1"
+"""What the file of a slot's trees says it is; the number goes up whenever features change their meaning."""
 LEAVES = 15
 LEARNING_RATE = 0.07
 """Fewer leaves and smaller steps than the re-ranker has: there are fewer questions, and more features are alike."""
@@ -36,47 +32,22 @@ class SlotExamples(NamedTuple):
     sizes: Ids
 
 
-@dataclass(frozen=True)
-class SlotTrees:
-    """Fitted trees of one slot."""
-
-    slot: str
-    booster: Booster
-
-    def score(self, features: Features) -> NDArray[np.float64]:
-        """Return the score of each candidate, (candidates,)."""
-        return np.asarray(self.booster.predict(features), dtype=np.float64)
-
-    def contributions(self, features: Features) -> NDArray[np.float64]:
-        """Return what each feature adds to the score of each candidate, (candidates, features + 1), the base last."""
-        return np.asarray(self.booster.predict(features, pred_contrib=True), dtype=np.float64)
-
-    def save(self, path: Path) -> None:
-        """Write the trees as text."""
-        write_text(path, f"{HEADER.format(slot=self.slot)}\n{self.booster.model_to_string()}")
-
-    @classmethod
-    def load(cls, path: Path, slot: str, features: tuple[str, ...]) -> SlotTrees:
-        """Return the trees in a file; raise `RunError` unless they have these features."""
-        try:
-            head, _, body = path.read_text(encoding="utf-8").partition("\n")
-        except ValueError as error:
-            raise RunError(f"{path}: damaged: {error}; {_remedy(path)}") from None
-        if not re.fullmatch(re.escape(HEADER.format(slot=slot)), head):
-            raise RunError(f"{path}: begins with {head[:40]!r}: fitted by another version; {_remedy(path)}")
-        booster = read_booster(path, body)
-        if tuple(booster.feature_name()) != features:
-            raise RunError(f"{path}: fitted by another version, on other features; {_remedy(path)}")
-        return cls(slot, booster)
+def save_trees(path: Path, slot: str, trees: BoostedTrees) -> None:
+    """Write the trees of a slot."""
+    write_trees(path, WHAT.format(slot=slot), trees)
 
 
-def _remedy(path: Path) -> str:
-    return f"delete it, and foretime train --resume {path.parent} fits it again"
+def load_trees(path: Path, slot: str, features: tuple[str, ...]) -> BoostedTrees:
+    """Return the trees of a slot in a file; raise `RunError` unless they have these features."""
+    trees, _ = read_trees(path, WHAT.format(slot=slot))
+    if trees.names != features:
+        raise of_another_version(path, "has other features", "features other than those of candidates now")
+    return trees
 
 
 def fit_trees(
-    slot: str, names: tuple[str, ...], examples: SlotExamples, config: RerankerConfig, seed: int, threads: int
-) -> SlotTrees:
+    names: tuple[str, ...], examples: SlotExamples, config: RerankerConfig, seed: int, threads: int
+) -> BoostedTrees:
     """Return the trees under whose softmax the right candidates are most likely."""
     import lightgbm
 
@@ -84,6 +55,7 @@ def fit_trees(
     settings: dict[str, Any] = {
         "objective": softmax_objective(examples.right, examples.sizes),
         "num_leaves": min(LEAVES, config.leaves),
+        "max_depth": DEEPEST,
         "learning_rate": LEARNING_RATE,
         "min_data_in_leaf": config.leaf_candidates,
         "min_sum_hessian_in_leaf": 1.0,
@@ -95,7 +67,7 @@ def fit_trees(
         "num_threads": threads,
         "verbosity": -1,
     }
-    return SlotTrees(slot, lightgbm.train(settings, data, num_boost_round=config.trees))
+    return read_tree_text(lightgbm.train(settings, data, num_boost_round=config.trees).model_to_string())
 
 
 def softmax_objective(right: NDArray[np.int8], sizes: Ids) -> Callable[[Any, Any], tuple[Any, Any]]:

@@ -51,7 +51,10 @@ function waitForRuns(main, { retryAfter }, signal) {
 async function show(view, { runs, problems, signal }) {
   if (!view) return missing("There is no such view.");
   const run = runs.find((one) => one.name === view.runName);
-  if (view.runName !== null && !run) return missing(`There is no run "${view.runName}" here.`);
+  if (view.runName !== null && !run) {
+    const known = problems.find((one) => one.run === view.runName);
+    return missing(known ? `The run "${known.run}" ${known.message}.` : `There is no run "${view.runName}" here.`);
+  }
   const { pathname: path, search } = location;
   const name = view.path.split("/")[3] ?? "";
   return draw(view, { run, runs, problems, view: name, path, query: new URLSearchParams(search), signal });
@@ -65,7 +68,7 @@ function drawBar(view, runs) {
   replace(
     document.getElementById("places"),
     run &&
-      MENU.map((entry) =>
+      MENU.filter((entry) => !entry.needs || run[entry.needs]).map((entry) =>
         h(
           "a",
           { href: pathFor(entry, run.name), "aria-current": named && view.title === entry.title ? "page" : null },

@@ -3,7 +3,7 @@
 const found = await (await fetch("/static/views.json")).json();
 const TABLE = found.map((view) => ({ ...view, pattern: new RegExp(`^${view.path.replace("{run}", "([^/]+)")}$`) }));
 
-/** The entries of the navigation: `{title, path}` of the first view with each title. */
+/** The entries of the navigation: `{title, path, needs}` of the first view with each title; what a run needs for it. */
 export const MENU = TABLE.filter((view) => view.title && view === TABLE.find((one) => one.title === view.title));
 
 /** Return the view at a path and the run that it names; null if there is none. */

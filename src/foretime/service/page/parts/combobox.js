@@ -9,7 +9,7 @@ let made = 0;
 /**
  * Return `{element, input, value, set}` of a field.
  *
- * `suggest(prefix)` promises `{total, names: [{name, facts}]}`. `changed(value)` is called with every change, `chosen`
+ * `suggest(prefix)` promises `{total, names: [{name, facts, alias?}]}`. `changed(value)` is called with every change, `chosen`
  * with a name that was taken from the list.
  */
 export function combobox({
@@ -87,7 +87,7 @@ export function combobox({
     replace(
       list,
       names.map((one, index) => option(one, index)),
-      names.length === 0 && h("li", { class: "note", role: "presentation" }, "No name begins like this"),
+      names.length === 0 && h("li", { class: "note", role: "presentation" }, "No name has this in it"),
       rest > 0 && h("li", { class: "note", role: "presentation" }, `${count(rest)} more: type on`),
     );
     list.hidden = false;
@@ -102,7 +102,7 @@ export function combobox({
       "li",
       { id: `${id}-${index}`, role: "option", "aria-selected": "false", onclick: () => take(one.name) },
       h("span", {}, one.name),
-      h("small", {}, counted(one.facts, "fact")),
+      h("small", {}, one.alias && `also ${one.alias} · `, counted(one.facts, "fact")),
     );
   }
 

@@ -5,7 +5,7 @@ import { h, replace } from "../dom.js";
 import { go } from "../navigation.js";
 import { chooser, heading, section } from "../parts/frame.js";
 import { probabilityMeter } from "../parts/probability.js";
-import { questionForm } from "../parts/question_form.js";
+import { questionForm, whereTo } from "../parts/question_form.js";
 import { empty, later, lines } from "../parts/states.js";
 import {
   answerName,
@@ -35,8 +35,9 @@ export function view({ run, runs, path, query, signal }) {
     path,
     parameters: query,
   });
-  const form = questionForm(run, question);
   const [top, alreadyKnown] = [query.get("top"), query.get("already_known")];
+  const restricted = Object.fromEntries(["type", "where"].map((name) => [name, query.get(name)]));
+  const form = questionForm(run, question, (again) => whereTo(run, { ...again, ...(asksWho(again) && restricted) }));
   const other = runs.find((one) => one !== run && one.data === run.data);
   return [
     NARROW.matches
@@ -60,13 +61,21 @@ export function view({ run, runs, path, query, signal }) {
         alreadyKnown ?? "mark",
         change("already_known"),
       ),
+      run.types.length > 0 &&
+        asksWho(question) &&
+        chooser(
+          "Only",
+          [["", "all entities"], ...run.types.map((type) => [type, type])],
+          restricted.type ?? "",
+          change("type"),
+        ),
       other &&
         h(
           "a",
           {
             class: "quiet",
             href: address("/compare", {
-              ...question, left: run.name, right: other.name, top, already_known: alreadyKnown,
+              ...question, ...restricted, left: run.name, right: other.name, top, already_known: alreadyKnown,
             }),
           },
           "Ask another run too",
@@ -74,10 +83,13 @@ export function view({ run, runs, path, query, signal }) {
     ),
     section(
       null,
-      later(found, (value) => answerList(run, question, value, signal), lines(10, "tall")),
+      later(found, (value) => answerList(run, { ...question, ...restricted }, value, signal), lines(10, "tall")),
     ),
   ];
 }
+
+/** Return whether an entity is asked for: only entities have types. */
+const asksWho = (question) => openSlots(question).some((slot) => slot === "subject" || slot === "object");
 
 /** Return the list of answers of a response, each a link to its reasons; the first say why in a sentence. */
 export function answerList(run, question, { slot, answers, note, other_probability: others }, signal = null) {
@@ -96,7 +108,7 @@ export function answerList(run, question, { slot, answers, note, other_probabili
 }
 
 /** Fill in why the first answers stand where they do, one after the other. */
-async function sayWhy(run, rows, signal) {
+export async function sayWhy(run, rows, signal) {
   for (const { asked: fact, line } of rows) {
     try {
       const { sentences } = await ask(runPath(run.name, "explain"), fact, signal);

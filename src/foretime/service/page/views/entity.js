@@ -107,6 +107,7 @@ function timelinePart({ run, query, entity, to, signal }) {
     shown.total === 0
       ? empty("No facts found", "Remove a filter, or choose another entity.")
       : [
+          known(shown.attributes),
           h("p", { class: "note" }, `${counted(shown.total, "fact")}. Choose a bar to see its facts.`),
           histogram(shown.bins, (bin) => to("facts", { from: bin.start, to: bin.end })),
         ];
@@ -127,6 +128,17 @@ function timelinePart({ run, query, entity, to, signal }) {
         : section("Who", entities(run, signal)),
     ),
   ];
+}
+
+/** Return what is known of an entity beside its facts, such as its type; nothing if nothing is. */
+function known(attributes) {
+  const each = Object.entries(attributes);
+  if (each.length === 0) return null;
+  return h(
+    "dl",
+    { class: "attributes" },
+    each.map(([name, values]) => [h("dt", {}, name), h("dd", {}, h("bdi", {}, values.join(", ")))]),
+  );
 }
 
 function barLine(one, most, href) {
@@ -167,7 +179,8 @@ function entities(run, signal) {
 
 function neighboursPart({ run, path, query, entity, signal }) {
   if (!entity) return section(null, empty("Whose neighbours?", "Find an entity above."));
-  const draw = ({ total, neighbours }) => [
+  const draw = ({ total, neighbours, attributes }) => [
+    known(attributes),
     neighbours.length === 0 && empty("No neighbours", "Remove a filter, or choose another entity."),
     h(
       "ol",

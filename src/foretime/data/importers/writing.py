@@ -1,0 +1,93 @@
+"""The folder of an imported graph: facts, entities with attributes, every row that was dropped, and the report."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from foretime.data.importers.base import ImportBatch
+from foretime.data.importers.collecting import AttributeCounts, FactTable
+from foretime.data.importers.report import PLACES, DroppedRows
+from foretime.errors import DataError
+
+ENTITIES, DROPPED, REPORT = "entities.tsv", "dropped.tsv", "import.json"
+_BLANKS = str.maketrans({"\t": " ", "\n": " ", "\r": " "})
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """Give a folder to write into, which takes the place of `out` when everything is there; nothing is left if not.
+
+    Only an earlier import is replaced: any other folder that holds something is a `DataError`.
+    """
+    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (out / REPORT).is_file())):
+        raise DataError(f"{out}: is there already and no import; give another folder with --out")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    try:
+        yield part
+        if out.exists():
+            shutil.rmtree(out)
+        part.replace(out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+class DroppedFile:
+    """Writes every row that was dropped, and counts them by their reason."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._counts: dict[str, int] = {}
+        self._places: dict[str, list[str]] = {}
+        stream.write("file\tline\treason\trow\n")
+
+    def add(self, batch: ImportBatch) -> None:
+        """Write the dropped rows of a batch; line breaks within a row are written as \\n."""
+        for line, reason, _ in batch.dropped:
+            count = self._counts.get(reason, 0)
+            if count < PLACES:
+                self._places.setdefault(reason, []).append(f"{batch.file}:{line}")
+            self._counts[reason] = count + 1
+        file = batch.file.translate(_BLANKS)
+        self._stream.writelines(f"{file}\t{line}\t{why}\t{_one_line(text)}\n" for line, why, text in batch.dropped)
+
+    def reasons(self) -> tuple[DroppedRows, ...]:
+        """Return the reasons, the most frequent first."""
+        ordered = sorted(self._counts, key=lambda reason: -self._counts[reason])
+        return tuple(DroppedRows(reason, self._counts[reason], tuple(self._places[reason])) for reason in ordered)
+
+
+def _one_line(text: str) -> str:
+    return text if "\n" not in text and "\r" not in text else text.replace("\n", "\\n").replace("\r", "\\r")
+
+
+def write_facts(table: FactTable, path: Path) -> None:
+    """Write facts as Parquet; a cell without a value is null."""
+    columns = {
+        role: pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(texts, pa.string()))
+        for role, (texts, codes) in table.columns.items()
+    }
+    pyarrow.parquet.write_table(pa.table(columns), path, compression="zstd")
+
+
+def write_entities(names: list[str], attributes: AttributeCounts, path: Path) -> None:
+    """Write a line for each entity: its name, then its attributes, the values of each separated by semicolons."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.write("\t".join(["name", *attributes.names]) + "\n")
+        for name in names:
+            cells = (";".join(map(_value, attributes.of(name, attribute))) for attribute in attributes.names)
+            stream.write("\t".join([name.translate(_BLANKS), *cells]) + "\n")
+
+
+def _value(text: str) -> str:
+    """Return a value without what separates values."""
+    return text.translate(_BLANKS).replace(";", ",")

@@ -1,0 +1,1 @@
+"""Statements of Wikidata and of RDF as facts: what each format says, and how time is attached to it."""
