@@ -22,6 +22,8 @@ COUNT_EDGES = (1, 2, 4, 8, 16, 32, 64)
 AFFINITY_EDGES = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32)
 RATE_EDGES = tuple(2.0**power for power in range(-7, 8))
 DAYS, WEEK, MONTH, SEASON = 2, 8, 30, 120
+LONG = 5
+"""After how many times the steps of a rate events are no longer added up one by one."""
 SOON, DOUBT = 20, 20
 """Within how many steps a head follows its body, and how many bodies without a head a confidence begins with."""
 
@@ -278,12 +280,18 @@ def recurrence_features(question: Question, seen: list[Event]) -> Found:
     return found
 
 
+def followed(events: list[Event], p: int, t: int, rules: Rules) -> float:
+    """Return the rate of events, each weighed by how often p follows its predicate, of those that are not too old."""
+    lately = [e for e in events if t - 1 - e.time <= LONG * MONTH]
+    return sum(rules.confidence.get((p, e.predicate), 0.0) * faded([e], t, MONTH) for e in lately)
+
+
 def contact_features(question: Question, seen: list[Event], rules: Rules) -> Found:
     """Any events between the two so far; by the rules, each weighs by how often the predicate soon follows it."""
     x, p, t = question
     found: Found = {}
     for y, events in past_by_object(question, [e for e in seen if e.subject == x]).items():
-        ruled = sum(rules.confidence.get((p, e.predicate), 0.0) * faded([e], t, MONTH) for e in events)
+        ruled = followed(events, p, t, rules)
         found[y] = [
             *count_feature("contact_total", events),
             rate_feature("contact_days", faded(events, t, DAYS), events),

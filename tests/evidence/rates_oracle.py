@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from evidence_oracle import Event, Question, Rules, faded
+from evidence_oracle import LONG, Event, Question, Rules, faded, followed
 from profile_oracle import FAR, words_of
 
 from foretime.data.facts import inverse
@@ -61,7 +61,7 @@ def ordered(question: Question, y: int, seen: list[Event], rules: Rules) -> dict
         "same_oftener": sum(rate > often.get(y, 0.0) for rate in often.values()),
         "pair_newer": sum(last > last_met.get(y, -1) for last in last_met.values()),
         "pair_since": t - min(e.time for e in between) if between else FAR,
-        "pair_rules": sum(rules.confidence.get((p, e.predicate), 0.0) * faded([e], t, MONTH) for e in between),
+        "pair_rules": followed(between, p, t, rules),
         "same_weekly": sum(math.exp((e.time - t) / 60) for e in same if (t - e.time) % 7 == 0),
     }
 
@@ -76,15 +76,16 @@ def around(question: Question, y: int, seen: list[Event]) -> dict[str, float]:
         return rate / (1 + rate)
 
     others = [e for e in seen if e.object == y and e.subject not in (x, y)]
-    had = [e.subject for e in seen if e.predicate == p and e.object == y and e.subject != x]
+    had = {e.subject for e in seen if e.predicate == p and e.object == y and e.subject != x}
+    lately = [e for e in others if e.predicate == p and t - 1 - e.time <= LONG * SEASON]
     path = [e for e in others if e.time >= t - 30 and y != x]
     return {
         **{
-            f"neighbour_rate_{tau}": sum(faded([e], t, tau) * near(e.subject, tau) for e in others if e.predicate == p)
+            f"neighbour_rate_{tau}": sum(faded([e], t, tau) * near(e.subject, tau) for e in lately)
             for tau in (MONTH, SEASON)
         },
         "path_rate": sum(faded([e], t, 10) * near(e.subject, MONTH) for e in path),
-        "object_subjects": sum(i == 0 or had[i - 1] != z for i, z in enumerate(had)),
+        "object_subjects": len(had),
     }
 
 

@@ -57,8 +57,8 @@ def test_a_fading_sum_is_that_of_all_events_up_to_it(lists: list[list[int]]) -> 
         ]
         for tau in FADING
     ]
-    assert found.shape == (len(FADING), len(times))
-    assert np.allclose(found, np.reshape(expected, found.shape), rtol=1e-5)
+    assert found.shape == (len(times), len(FADING))
+    assert np.allclose(found, np.reshape(expected, found.T.shape).T, rtol=1e-5)
 
 
 @few

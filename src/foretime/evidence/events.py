@@ -32,7 +32,10 @@ class EventLists(NamedTuple):
     By step: step t has the active entities `step[t] …`, each once as `step_object`; such an entity has the events
     `active[e] …`, and `step_sole` is the one partner that it has in all of them, −1 if it has several.
     By entity: y is the object of the events `by_entity[y] …`, sorted by time.
-    Four of the lists have sums of their events that fade with time, (rates, events), where they are wanted.
+    Between a pair: pair k has the events `group[pair[k]] …` of all predicates, sorted by time, as `between_time`.
+    Where sums of events that fade with time are wanted, five of the lists have them, (events, rates), and only then is
+    there what is between a pair; `by_object_subjects` is how many different subjects there were up to each event.
+    `intervals` is whether any event has a twin at another step.
     """
 
     predicates: int
@@ -66,6 +69,12 @@ class EventLists(NamedTuple):
     by_entity_other: Ints
     by_entity_predicate: Ints
     by_entity_twin: Ints
+    intervals: bool
+    between_time: Ints
+    between_predicate: Ints
+    between_twin: Ints
+    by_object_subjects: Ints
+    between_fading: NDArray[np.float32]
     fading: NDArray[np.float32]
     by_object_fading: NDArray[np.float32]
     by_predicate_fading: NDArray[np.float32]
@@ -188,6 +197,8 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int, 
     sole = by_step.subject[active_begin]
     group, entity = np.append(group_begin, len(by_pair.time)), offsets_of(by_entity.object, entities)
     predicate = offsets_of(by_predicate.predicate, 2 * predicates)
+    pair_first = np.append(pair_begin, len(by_pair.time))
+    between = _by_time(by_pair, pair_first) if fading else by_pair.take(np.empty(0, dtype=np.int64))
     return EventLists(
         predicates=predicates,
         steps=steps,
@@ -220,11 +231,33 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int, 
         by_entity_other=by_entity.subject,
         by_entity_predicate=by_entity.predicate,
         by_entity_twin=by_entity.twin,
+        intervals=bool((by_pair.time != by_pair.twin).any()),
+        between_time=between.time,
+        between_predicate=between.predicate,
+        between_twin=between.twin,
+        by_object_subjects=_distinct(fading, by_object.subject, lists, entities),
+        between_fading=_sums(fading, between.time, pair_first),
         fading=_sums(fading, by_pair.time, group),
         by_object_fading=_sums(fading, by_object.time, lists),
         by_predicate_fading=_sums(fading, by_predicate.time, predicate),
         by_entity_fading=_sums(fading, by_entity.time, entity),
     )
+
+
+def _by_time(rows: _Rows, first: Offsets) -> _Rows:
+    """Return the rows of each pair sorted by time, whatever their predicates; pair k has `first[k]` to the next."""
+    pair = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    return rows.take(rows._replace(subject=pair).order("subject", "time"))
+
+
+def _distinct(wanted: bool, owners: Ints, first: Offsets, count: int) -> Ints:
+    """Return how many different owners the events of each list have up to each, none where they are not wanted."""
+    if not wanted:
+        return owners[:0]
+    from foretime.evidence.rates import distinct_so_far  # numba is slow to load
+
+    found: Ints = distinct_so_far(owners, first, count)
+    return found
 
 
 def _sums(wanted: bool, times: Ints, first: Offsets) -> NDArray[np.float32]:

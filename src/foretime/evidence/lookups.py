@@ -60,17 +60,6 @@ def partners_before(met, begin, end, past_only, t):
 
 
 @compiled
-def others_before(times, subjects, begin, end, x, t):
-    """Return how many sorted events before t have another subject than x."""
-    count = 0
-    for e in range(begin, end):
-        if times[e] >= t:
-            break
-        count += subjects[e] != x
-    return count
-
-
-@compiled
 def nearest(times, twins, begin, end, watched, t, past_only, own=NO_STEP):
     """Return what sorted events are to step t: (last step before, is there one now, first after, how many).
 

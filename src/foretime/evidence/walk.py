@@ -20,7 +20,6 @@ from foretime.evidence.lookups import (
     lower_bound,
     nearest,
     offset_bucket,
-    others_before,
     partners_before,
     places_of,
 )
@@ -83,14 +82,15 @@ def _count_objects(events, reach, scratch, sink, x, p, t, only):
     for k in range(first, last):
         g = find(predicates, pair[k], pair[k + 1], p)
         if g >= 0:
-            with_x[others[k]] = group[g + 1] - group[g]
+            seen = lower_bound(events.time, group[g], group[g + 1], t) if reach.past_only else group[g + 1]
+            with_x[others[k]] = seen - group[g]
     begin, end = places_of(events.object, events.objects[p], events.objects[p + 1], only)
     for j in range(begin, end):
         y = events.object[j]
         if y == x:
             continue
         if reach.past_only:
-            count = others_before(events.by_object_time, events.by_object_subject, lists[j], lists[j + 1], x, t)
+            count = lower_bound(events.by_object_time, lists[j], lists[j + 1], t) - lists[j] - with_x[y]
         else:
             count = lists[j + 1] - lists[j] - with_x[y]
             if with_x[y] == 0:

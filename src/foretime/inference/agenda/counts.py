@@ -30,7 +30,7 @@ class FadingCounts:
         self.keys, first, place = np.unique(keys[order], return_index=True, return_inverse=True)
         self._first = np.append(first, len(keys)).astype(np.int64)
         self._times = times[order].astype(np.int64)
-        self._sums = fading_sums(self._times, self._first)  # (rates, events)
+        self._sums = fading_sums(self._times, self._first)  # (events, rates)
         self._span = int(times.max(initial=0)) + 2
         self._when = place * self._span + self._times  # sorted
 
@@ -43,7 +43,7 @@ class FadingCounts:
         until = np.searchsorted(self._when, place * self._span + min(start, self._span - 1))
         count = np.where(self.keys[place] == keys, until - self._first[place], 0)
         last = np.where(count > 0, self._times[until - 1], -1)
-        faded = self._sums[:, until - 1] * np.exp((last + 1 - start) / TAU[:, None])
+        faded = self._sums[until - 1].T * np.exp((last + 1 - start) / TAU[:, None])
         return Counted(np.where(count > 0, faded, 0.0), count, last)
 
     def before(self, start: int) -> Ids:

@@ -17,7 +17,6 @@ from foretime.evidence.lookups import (
     is_watched,
     lower_bound,
     nearest,
-    others_before,
     partners_before,
 )
 from foretime.evidence.threads import in_runs
@@ -162,10 +161,7 @@ def _alone(events, k, x, p, y, t, past_only, out):
     j = find(events.object, events.objects[p], events.objects[p + 1], y)
     if j >= 0:
         begin, end = events.by_object[j], events.by_object[j + 1]
-        if past_only:
-            others = others_before(events.by_object_time, events.by_object_subject, begin, end, x, t)
-        else:
-            others = end - begin - with_x_same
+        others = (lower_bound(events.by_object_time, begin, end, t) if past_only else end) - begin - with_x_same
         _, month = _with_others(
             events.by_object_time, events.by_object_subject, begin, end, x, t, past_only, out[_AT.object_before :]
         )

@@ -11,7 +11,19 @@ from typing import Final
 import numpy as np
 
 from foretime.evidence.lookups import compiled, find, is_watched, lower_bound
-from foretime.evidence.rates import MONTH, SEASON, TAU, add_own_rates, faded, first_seen, rates_of_group
+from foretime.evidence.rates import (
+    EACH,
+    LONG,
+    MONTH,
+    SEASON,
+    TAU,
+    add_own_rates,
+    faded,
+    first_seen,
+    rate_followed,
+    rates_between,
+    rates_of,
+)
 from foretime.evidence.threads import in_runs
 from foretime.reranker.features.words import FAR, RATE_FEATURES
 
@@ -36,21 +48,22 @@ the words of names were lately had, by all and by those whose names are like the
 @compiled
 def _note_subject(events, x, p, t, noted, shared):
     """Note the neighbours and objects of the subject; fill its own rates; return how many objects, how many met."""
-    mirror = (p + events.predicates) % (2 * events.predicates)
     objects, met, rates, same = 0, 0, np.zeros(_RATES), np.zeros(_RATES)
+    times, twins, sums, group = events.time, events.twin, events.fading, events.group
     for k in range(events.node[x], events.node[x + 1]):
+        if events.first_met[k] >= t:
+            continue
         y = events.other[k]
         rates[:] = 0.0
-        latest = -1
-        for g in range(events.pair[k], events.pair[k + 1]):
-            q = events.group_predicate[g]
-            count, last = rates_of_group(events, g, is_watched(q, p, mirror, y == x), t, rates)
-            latest = max(latest, last)
-            if q == p:
-                add_own_rates(events, g, t, -1, shared[_AT.predicate_rate_2 : _AT.predicate_rate_2 + _RATES])
-            if q == p and count > 0:
-                same[:] = 0.0
-                rates_of_group(events, g, True, t, same)
+        _, latest = rates_between(events, k, x, p, t, EACH, rates)
+        g = find(events.group_predicate, events.pair[k], events.pair[k + 1], p)
+        if g >= 0:
+            same[:] = 0.0
+            count, last = rates_of(times, twins, sums, group[g], group[g + 1], events.intervals, t, EACH, same)
+            if events.intervals:
+                own = shared[_AT.predicate_rate_2 : _AT.predicate_rate_2 + _RATES]
+                add_own_rates(times, twins, group[g], group[g + 1], t, -1, own)
+            if count > 0:
                 noted.objects[objects], noted.last[objects] = y, last
                 noted.often[objects] = same[SEASON]
                 objects += 1
@@ -74,7 +87,7 @@ def _note_predicate(events, names, x, p, t, noted, shared, sign):
         y, z = events.by_predicate_object[e], events.by_predicate_subject[e]
         if z == x:
             continue
-        weight, alike = np.exp((times[e] + 1 - t) / TAU[SEASON]), _overlap(names, x, z) > 0.0
+        weight, alike = np.exp((times[e] + 1 - t) / TAU[SEASON]), sign > 0 and _overlap(names, x, z) > 0.0
         for i in range(names.of[y], names.of[y + 1]):
             if sign > 0:
                 noted.words[names.word[i]] += weight
@@ -101,22 +114,36 @@ def _between(events, k, x, p, t, hidden, out):
 
     `hidden` takes the rates of the question's own events.
     """
-    mirror = (p + events.predicates) % (2 * events.predicates)
-    y, first, latest = events.other[k], t, -1
-    for g in range(events.pair[k], events.pair[k + 1]):
-        q = events.group_predicate[g]
-        watched = is_watched(q, p, mirror, y == x)
-        _, last = rates_of_group(events, g, watched, t, out[_AT.pair_rate_2 : _AT.pair_rate_2 + _RATES])
-        first, latest = min(first, first_seen(events, g, watched, t)), max(latest, last)
-        if q == mirror:
-            rates_of_group(events, g, watched, t, out[_AT.inverse_rate_2 : _AT.inverse_rate_2 + _RATES])
-        if q == p:
-            rates_of_group(events, g, True, t, out[_AT.same_rate_2 : _AT.same_rate_2 + _RATES])
-            add_own_rates(events, g, t, 1, hidden)
-            _recurring(events, g, t, out)
+    if events.first_met[k] >= t:
+        return -1
+    mirror, loop = (p + events.predicates) % (2 * events.predicates), events.other[k] == x
+    times, twins, sums, group = events.time, events.twin, events.fading, events.group
+    rates = out[_AT.pair_rate_2 : _AT.pair_rate_2 + _RATES]
+    _, latest = rates_between(events, k, x, p, t, EACH, rates)
     if latest >= 0:
-        out[_AT.pair_since] = t - first
+        out[_AT.pair_since] = t - _first_between(events, k, p, mirror, loop, t)
+    for q, at in ((p, _AT.same_rate_2), (mirror, _AT.inverse_rate_2)):
+        g = find(events.group_predicate, events.pair[k], events.pair[k + 1], q)
+        if g >= 0:
+            watched = is_watched(q, p, mirror, loop) and events.intervals
+            rates_of(times, twins, sums, group[g], group[g + 1], watched, t, EACH, out[at : at + _RATES])
+            if q == p:
+                if events.intervals:
+                    add_own_rates(times, twins, group[g], group[g + 1], t, 1, hidden)
+                _recurring(events, g, t, out)
     return latest
+
+
+@compiled
+def _first_between(events, k, p, mirror, loop, t):
+    """Return the first step of the events between a pair that a question at t sees."""
+    if not events.intervals:
+        return events.first_met[k]
+    first, times, twins = t, events.time, events.twin
+    for g in range(events.pair[k], events.pair[k + 1]):
+        watched = is_watched(events.group_predicate[g], p, mirror, loop)
+        first = min(first, first_seen(times, twins, events.group[g], events.group[g + 1], watched, t))
+    return first
 
 
 @compiled
@@ -136,36 +163,22 @@ def _recurring(events, g, t, out):
 
 
 @compiled
-def _rules(events, rules, k, x, p, t, scratch, out):
-    """Fill the events between the pair that the predicate usually follows."""
-    mirror, loop = (p + events.predicates) % (2 * events.predicates), events.other[k] == x
-    for r in range(rules.pair[p], rules.pair[p + 1]):
-        g = find(events.group_predicate, events.pair[k], events.pair[k + 1], rules.pair_body[r])
-        if g >= 0:
-            scratch[:] = 0.0
-            rates_of_group(events, g, is_watched(rules.pair_body[r], p, mirror, loop), t, scratch)
-            out[_AT.pair_rules] += rules.pair_confidence[r] * scratch[MONTH]
-
-
-@compiled
-def _with_others(events, x, p, y, t, noted, hidden, out):
+def _with_others(events, k, x, p, y, t, noted, hidden, out):
     """Fill what the candidate has with others than the subject, and with the subject's neighbours."""
     between = out[_AT.pair_rate_2 : _AT.pair_rate_2 + _RATES] + hidden
     j = find(events.object, events.objects[p], events.objects[p + 1], y)
     if j >= 0:
         begin, times = events.by_object[j], events.by_object_time
-        place, last = lower_bound(times, begin, events.by_object[j + 1], t), -1
+        place = lower_bound(times, begin, events.by_object[j + 1], t)
         for rate in range(_RATES):
             own = out[_AT.same_rate_2 + rate] + hidden[rate]
             found = faded(events.by_object_fading, rate, times, begin, place, t) - own
             out[_AT.object_rate_2 + rate] = max(found, 0.0)
-        for e in range(begin, place):
+        if place > begin:
+            out[_AT.object_subjects] = events.by_object_subjects[place - 1] - _has_had(events, k, p, t)
+        for e in range(lower_bound(times, begin, place, t - 1 - LONG * TAU[SEASON]), place):
             z = events.by_object_subject[e]
-            if z == x:
-                continue
-            out[_AT.object_subjects] += z != last
-            last = z
-            if z != y and noted.near[0, z] >= 0.0:
+            if z != x and z != y and noted.near[0, z] >= 0.0:
                 near, far = noted.near[:, z], t - 1 - times[e]
                 out[_AT.neighbour_rate_30] += np.exp(-far / TAU[MONTH]) * near[0] / (1.0 + near[0])
                 out[_AT.neighbour_rate_120] += np.exp(-far / TAU[SEASON]) * near[1] / (1.0 + near[1])
@@ -183,6 +196,15 @@ def _with_others(events, x, p, y, t, noted, hidden, out):
         if z != x and z != y and noted.near[0, z] >= 0.0:
             near = noted.near[0, z]
             out[_AT.path_rate] += np.exp((times[e] + 1 - t) / ON_A_PATH) * near / (1.0 + near)
+
+
+@compiled
+def _has_had(events, k, p, t):
+    """Return whether the subject has an event of the predicate with its partner k before t, the question's own too."""
+    if k < 0:
+        return False
+    g = find(events.group_predicate, events.pair[k], events.pair[k + 1], p)
+    return g >= 0 and events.time[events.group[g]] < t
 
 
 @compiled
@@ -231,13 +253,17 @@ def rates_all(events, rules, names, subject, predicate, time, first, objects, ou
         np.zeros(words),
         np.zeros(words),
     )
-    shared, scratch, hidden = np.zeros(len(_AT), dtype=np.float32), np.zeros(_RATES), np.zeros(_RATES)
+    shared, hidden = np.zeros(len(_AT), dtype=np.float32), np.zeros(_RATES)
+    confidence = np.zeros(2 * events.predicates, dtype=np.float32)
     for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
         x, p, t = subject[row], predicate[row], time[row]
         shared[:] = 0.0
         shared[_AT.same_pause] = shared[_AT.pair_since] = FAR
         had, met = _note_subject(events, x, p, t, noted, shared)
         _note_predicate(events, names, x, p, t, noted, shared, 1)
+        confidence[rules.pair_body[rules.pair[p] : rules.pair[p + 1]]] = rules.pair_confidence[
+            rules.pair[p] : rules.pair[p + 1]
+        ]
         for i in range(first[row], first[row + 1]):
             y, features, latest = objects[i], out[i], -1
             features[:] = shared
@@ -245,11 +271,12 @@ def rates_all(events, rules, names, subject, predicate, time, first, objects, ou
             k = find(events.other, events.node[x], events.node[x + 1], y)
             if k >= 0:
                 latest = _between(events, k, x, p, t, hidden, features)
-                _rules(events, rules, k, x, p, t, scratch, features)
-            _with_others(events, x, p, y, t, noted, hidden, features)
+                features[_AT.pair_rules] = rate_followed(events, k, x, p, t, confidence)
+            _with_others(events, k, x, p, y, t, noted, hidden, features)
             _ranked(noted, had, met, y, t, latest, features)
             _named(names, x, y, noted, features)
             _parts(features)
         _note_predicate(events, names, x, p, t, noted, shared, -1)
+        confidence[:] = 0.0
         for k in range(events.node[x], events.node[x + 1]):
             noted.near[:, events.other[k]] = -1.0
