@@ -102,7 +102,11 @@ def test_the_next_request_on_a_connection_may_not_be_slow_either(live: Live, mon
     with connected(live) as connection:
         for _ in range(3):  # a connection that speaks is kept for longer than a head may take
             connection.sendall(whole)
-            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+            answer = b""
+            while not answer.endswith(b"}"):  # its body may come after its head
+                answer += (part := connection.recv(65536))
+                assert part
+            assert answer.startswith(b"HTTP/1.1 200")
             monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
             time.sleep(0.2)
         connection.sendall(whole[:20])
