@@ -20,8 +20,8 @@ from foretime.evaluation.metrics import Metrics
 from foretime.evaluation.ranks import rank
 from foretime.files import read_json, write_json, write_text
 from foretime.inference.agenda.maker import before_valid
+from foretime.runs.gaps import choose_gap, name_of
 from foretime.runs.protocols import ask
-from foretime.runs.silences import choose_silence, name_of
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -39,8 +39,8 @@ def measure(folder: Path) -> dict[str, Any]:
     """Return the figures of one run."""
     run = ft.open_run(folder)
     report, graph = run.report, run.graph
-    chosen = chosen_silence(run)
-    scorer = run.predictor.scorer.within(chosen["silence"])
+    chosen = chosen_gap(run)
+    scorer = run.predictor.scorer.within(chosen["max_gap"])
     asked = ask(scorer, graph, run.config.evidence, "test", "multi-step")
     questions = questions_of(graph.test, len(graph.predicates))
     later = Metrics.of(rank(asked.scorer.score, questions, AnswerIndex.of(graph)).realistic)
@@ -60,16 +60,16 @@ def measure(folder: Path) -> dict[str, Any]:
     }
 
 
-def chosen_silence(run: ft.Run) -> dict[str, Any]:
+def chosen_gap(run: ft.Run) -> dict[str, Any]:
     """Return from how far behind the last event a run looks at questions, and the MRR of each way on valid, multi-step.
 
     A run that was trained before the choice was a part of training makes it now.
     """
     folder = run._folder
-    if folder.silence_file.exists():
-        return dict(read_json(folder.silence_file))
+    if folder.gap_file.exists():
+        return dict(read_json(folder.gap_file))
     judging = before_valid(folder, run.predictor).scorer
-    return choose_silence(judging, run.graph, run.config.evidence).to_dict()
+    return choose_gap(judging, run.graph, run.config.evidence).to_dict()
 
 
 def table() -> str:
@@ -103,7 +103,7 @@ def looked_from(found: dict[str, Any]) -> str:
     chosen = found["multi-step"].get("chosen on valid")
     if chosen is None:
         return "own time"
-    best, bold = name_of(chosen["silence"]), ("", "**")
+    best, bold = name_of(chosen["max_gap"]), ("", "**")
     return ", ".join(f"{bold[name == best]}{name}{bold[name == best]} {mrr:.4f}" for name, mrr in chosen["mrr"].items())
 
 

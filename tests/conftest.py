@@ -1,18 +1,32 @@
 """What several tests share: a small graph, a small trained run, and where the real data is."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from compiling import compile_once
 from foretime.config import Config, override
 from foretime.data.graph import Graph, read_graph
 
 # how long an example takes, or making one, says nothing where other programs use the machine too
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # no other process runs the tests
+        yield
+        return
+    folder = tmp_path_factory.getbasetemp().parent / "kernels"
+    folder.mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        compile_once(folder, patch)
+        yield
 
 
 def small_rows(facts: int = 600, seed: int = 0) -> list[tuple[str, str, str, str]]:

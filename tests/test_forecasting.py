@@ -145,7 +145,7 @@ def near_explainer(rules_run: RunFolder) -> Explainer:
     return predictor.on(predictor.scorer.within(3), predictor.graph).explainer
 
 
-def test_with_a_silence_far_days_are_asked_as_of_soon_after_the_last_event(near_explainer: Explainer, world: Graph):
+def test_with_a_largest_gap_far_days_are_asked_as_of_soon_after_the_last_event(near_explainer: Explainer, world: Graph):
     predictor, last = near_explainer.predictor, int(world.train.start.max())
     seen, before = world.timeline.label(last + 3), world.timeline.label(last)
     near = predictor.predict(**asked(world, 0, seen), top=10_000)
@@ -160,7 +160,7 @@ def test_with_a_silence_far_days_are_asked_as_of_soon_after_the_last_event(near_
         assert [str(reason) for reason in explanation.reasons] == [str(reason) for reason in other.reasons]
 
 
-def test_with_a_silence_every_candidate_for_the_time_is_looked_at_from_itself(
+def test_with_a_largest_gap_every_candidate_for_the_time_is_looked_at_from_itself(
     explainer: Explainer, near_explainer: Explainer, world: Graph
 ):
     fact = {**asked(world, 0, LATER[0]), "object": world.entities.name(world.test.object[0]), "time": None}

@@ -52,7 +52,7 @@ def kill_while_it_writes(run: Path, parts: list, after: float) -> list[str]:
     time.sleep(after)
     os.kill(writer.pid, signal.SIGKILL)
     said = writer.stdout.read().splitlines()
-    writer.wait(10)
+    writer.wait()
     return said
 
 
@@ -94,7 +94,7 @@ def test_writers_take_turns_and_nothing_is_lost(trained: Path, tmp_path: Path):
     writers = [
         subprocess.Popen([*command, json.dumps([draws[i], draws[i + 1]])], stdout=subprocess.DEVNULL) for i in (0, 2)
     ]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert [writer.wait(300) for writer in writers] == [0, 0]
     numbers = [update.number for update in run.updates]
     assert numbers == sorted(set(numbers))
     added = {row for part in draws for row in part} - set(run.graph.rows("train"))

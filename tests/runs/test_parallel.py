@@ -164,33 +164,33 @@ def test_a_training_that_is_killed_is_reported(small_graph: Graph, config: Confi
     run = create_run(small_graph, override(config, {"training.epochs": 200}), tmp_path / "run")
     with pytest.raises(RunError, match=rf"was killed by signal 9, .* --resume {run.path}, with fewer --jobs"):
         resume(run.path, Killing(run), jobs=2)
-    assert within(60, lambda: workers(run) == [])
+    assert within(300, lambda: workers(run) == [])
     assert run.last_file.exists() or run.member(1).last_file.exists()
 
 
 @pytest.fixture
 def endless(small_graph: Graph, config: Config, tmp_path: Path) -> RunFolder:
-    """A run whose epochs take long: every question is a step of its own."""
-    changes = {"training.epochs": 1000, "training.valid_every": 1000, "training.batch_size": 1, "model.rank": 2000}
-    run = create_run(small_graph, override(config, changes), tmp_path / "run")
-    return run
+    """A run that would take hours, whose state is saved at the end of each epoch and when it is asked to stop."""
+    changes = {"training.epochs": 100_000, "training.valid_every": 100_000, "training.batch_size": 10}
+    changes |= {"training.checkpoint_seconds": 100_000, "training.patience": 100_000}
+    return create_run(small_graph, override(config, changes), tmp_path / "run")
 
 
 @in_proc
 def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
     heard: queue.Queue = queue.Queue()
     worker = Worker(endless, Job(None, 0), 1, heard)
-    assert within(60, lambda: trains(endless))
-    time.sleep(0.3)
+    assert within(300, endless.last_file.exists)
+    before = endless.last_file.stat().st_mtime_ns
     worker.process.terminate()
     assert worker.process.wait() == 130
-    progress = read_progress(endless.last_file)
-    assert progress.epoch > 1 or progress.step > 0
-    reports = [heard.get(timeout=10)]  # epochs that it finished before it was asked, then the end
+    assert endless.last_file.stat().st_mtime_ns > before
+    reports = [heard.get(timeout=60)]  # epochs that it finished before it was asked, then the end
     while reports[-1] != (worker, None):
-        reports.append(heard.get(timeout=10))
+        reports.append(heard.get(timeout=60))
     assert heard.empty()
     assert [record["epoch"] for _, record in reports[:-1]] == list(range(1, len(reports)))
+    assert read_progress(endless.last_file).epochs_done == len(reports) - 1
     worker.check_end((130,))
     with pytest.raises(RunError, match=r"the training of the base model ended with exit code 130"):
         worker.check_end((0,))
@@ -200,12 +200,14 @@ def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
 def test_trainings_save_their_state_when_who_started_them_is_gone(endless: RunFolder):
     words = [sys.executable, "-m", "foretime", "train", "--resume", str(endless.path), "--jobs", "2"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert within(60, lambda: trains(endless) and len(workers(endless)) == 2)
-    time.sleep(0.3)
+    files = [endless.last_file, endless.member(1).last_file]
+    assert within(300, lambda: all(file.exists() for file in files))
+    assert len(workers(endless)) == 2
+    before = [file.stat().st_mtime_ns for file in files]
     process.kill()
     process.wait()
-    assert within(60, lambda: workers(endless) == [])
-    assert any(read_progress(file).step > 0 for file in endless.path.rglob(endless.last_file.name))
+    assert within(300, lambda: workers(endless) == [])
+    assert all(file.stat().st_mtime_ns > then for file, then in zip(files, before, strict=True))
 
 
 def test_what_others_print_is_handed_on(endless: RunFolder, monkeypatch, capsys):
@@ -214,8 +216,8 @@ def test_what_others_print_is_handed_on(endless: RunFolder, monkeypatch, capsys)
     monkeypatch.setattr(subprocess, "Popen", lambda words, **more: start([words[0], "-c", program], **more))
     heard: queue.Queue = queue.Queue()
     worker = Worker(endless, Job(0, 1), 1, heard)
-    assert heard.get(timeout=30) == (worker, {"epoch": 1, "job": "fold 1, member 2"})
-    assert heard.get(timeout=30) == (worker, None)
+    assert heard.get(timeout=300) == (worker, {"epoch": 1, "job": "fold 1, member 2"})
+    assert heard.get(timeout=300) == (worker, None)
     assert capsys.readouterr().err == "hello\n5\n\ufffd\n"
 
 
@@ -230,11 +232,6 @@ def workers(run: RunFolder) -> list[int]:
         if "foretime.runs.worker" in words and str(run.path) in words:
             found.append(int(file.parent.name))
     return found
-
-
-def trains(run: RunFolder) -> bool:
-    """Whether the own training of a run has begun: its trace is there before its first step."""
-    return run.trace_file.exists()
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> bool:

@@ -20,7 +20,7 @@ from foretime.service.server import server_config
 from foretime.service.settings import API, Settings
 
 
-def wait_for(happened: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_for(happened: Callable[[], bool], seconds: float = 120.0) -> None:
     until = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < until, "it did not happen in time"
@@ -43,14 +43,14 @@ class Live:
         self.port = self._server.servers[0].sockets[0].getsockname()[1]
         token = self.service.settings.token
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=30)
-        wait_for(lambda: self.service.catalog._looked, 120)
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=120)
+        wait_for(lambda: self.service.catalog._looked)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.client.close()
         self._server.should_exit = True
-        self._thread.join(30)
+        self._thread.join(120)
 
     def get(self, path: str, **parameters: Any) -> httpx.Response:
         return self.client.get(f"{API}{path}", params=parameters)
@@ -76,10 +76,10 @@ def held(lane: Lane) -> Iterator[None]:
 
     def wait(_: list[Any]) -> list[bool]:
         begun.set()
-        return [end.wait(30)]
+        return [end.wait(300)]
 
     lane._put(_Job("held", None, None, wait), bounded=False)
-    assert begun.wait(10)
+    assert begun.wait(60)
     try:
         yield
     finally:
@@ -100,7 +100,7 @@ class Process:
         self.lines: list[str] = []
         self._reader = threading.Thread(target=lambda: self.lines.extend(self.running.stderr), daemon=True)  # type: ignore[arg-type]
         self._reader.start()
-        wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, 180)
+        wait_for(lambda: httpx.get(f"{self.url}/readyz").status_code == 200, 300)
 
     @property
     def port(self) -> int:
@@ -113,11 +113,11 @@ class Process:
 
     def stop(self) -> int:
         self.running.send_signal(signal.SIGTERM)
-        code = self.running.wait(30)
-        self._reader.join(5)
+        code = self.running.wait(120)
+        self._reader.join(60)
         return code
 
     def end(self) -> None:
         if self.running.poll() is None:
             self.running.kill()
-            self.running.wait(10)
+            self.running.wait()

@@ -118,7 +118,7 @@ def posted(path: str, body: bytes, host: str) -> bytes:
 
 def status_of(port: int, request: bytes) -> int:
     """Send bytes as they are and return the status, 0 if the connection was closed without one."""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         try:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)

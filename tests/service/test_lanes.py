@@ -103,7 +103,7 @@ def test_a_question_that_waits_too_long_is_given_up(live_with):
         assert response.status_code == 503
         assert response.json()["error"]["code"] == "too_slow"
         assert int(response.headers["Retry-After"]) >= 1
-    assert live.get(SMALL, **QUESTION).status_code == 200
+    wait_for(lambda: live.get(SMALL, **QUESTION).status_code == 200)
 
 
 def test_a_question_that_is_given_up_leaves_the_queue(live_with):
@@ -112,7 +112,7 @@ def test_a_question_that_is_given_up_leaves_the_queue(live_with):
         for _ in range(3):  # the first would keep its place, and the others be refused
             assert live.get(SMALL, **QUESTION).json()["error"]["code"] == "too_slow"
         assert len(live.service.models._jobs) == 0
-    assert live.get(SMALL, **QUESTION).status_code == 200
+    wait_for(lambda: live.get(SMALL, **QUESTION).status_code == 200)
 
 
 def batches_of_times(live: Live, count: int) -> dict[str, float]:
@@ -166,7 +166,7 @@ def test_a_batch_that_misses_its_deadline_keeps_what_is_done(live_with, monkeypa
 
 
 def test_unknown_names_are_looked_up_beside_the_questions_of_others(live_with):
-    live = live_with(deadline=5.0)
+    live = live_with(deadline=30.0)
     with ThreadPoolExecutor(1) as pool, held(live.service.graphs):
         wrong = pool.submit(live.get, SMALL, **{**QUESTION, "subject": "stat 0"})
         wait_for(lambda: len(live.service.graphs._jobs) == 1)
@@ -222,12 +222,12 @@ def test_a_process_that_is_asked_to_stop_finishes_what_is_under_way(process):
     asked = {name: value for name, value in run["example"].items() if value and name != "object"}
     answers: list[httpx.Response] = []
     client = threading.Thread(
-        target=lambda: answers.append(httpx.get(f"{started.url}/api/v1/runs/world/complete", params=asked, timeout=30))
+        target=lambda: answers.append(httpx.get(f"{started.url}/api/v1/runs/world/complete", params=asked, timeout=120))
     )
     client.start()
-    time.sleep(0.4)
+    wait_for(lambda: answers or "foretime_requests_under_way 2.0" in httpx.get(f"{started.url}/metrics").text)
     assert started.stop() == 0
-    client.join(10)
+    client.join(60)
     assert [answer.status_code for answer in answers] == [200]
     assert answers[0].json()["answers"]
     with pytest.raises(httpx.ConnectError):

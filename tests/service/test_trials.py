@@ -161,7 +161,7 @@ def test_a_run_that_hangs_keeps_no_other_from_being_served_nor_the_service_from_
     live = Live([served], Settings(port=0, load_seconds=500, look_again=0.1))
     live.service.catalog._looked = True  # it would be waited for
     with live:
-        wait_for(lambda: "small" in live.service.catalog.runs, 60)
+        wait_for(lambda: "small" in live.service.catalog.runs)
         assert live.get("/runs/small/complete", **QUESTION).status_code == 200
         assert live.client.get("/readyz").status_code == 200
         [process] = live.service.catalog._trial._under_way
@@ -186,12 +186,12 @@ def test_a_failure_is_listed_and_logged_and_the_run_tried_again_when_its_files_c
     sabotage(monkeypatch, "pass")
     report = served / "odd" / "report.json"
     os.utime(report, ns=(0, 0))
-    wait_for(lambda: "odd" in live.service.catalog.runs, 60)
+    wait_for(lambda: "odd" in live.service.catalog.runs)
     assert live.found("/runs")["problems"] == []
     # a run that is served stays as it was while its new files cannot be loaded
     sabotage(monkeypatch, "os._exit(5)")
     os.utime(report, ns=(1, 1))
-    wait_for(lambda: live.service.catalog._tried["odd"].seconds > 0, 60)
+    wait_for(lambda: live.service.catalog._tried["odd"].seconds > 0)
     assert live.get("/runs/odd/complete", **QUESTION).status_code == 200
 
 
@@ -201,7 +201,7 @@ def test_files_that_change_while_a_run_is_tried_have_it_tried_again(
     change = "os.utime(path / 'report.json', ns=(0, 0))  # the first time only\n"
     sabotage(monkeypatch, f"if not os.path.exists(path / '../tried'):\n    {change}{by_name()}")
     live = live_with([served], load_seconds=100.0, look_again=0.1)
-    wait_for(lambda: "small" in live.service.catalog.runs, 60)
+    wait_for(lambda: "small" in live.service.catalog.runs)
     assert (served / "tried").read_text() == "small small "
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from foretime.data.facts import Events, Facts, Ids
 from foretime.data.graph import Graph
-from foretime.evidence.silence import looked_at_from
+from foretime.evidence.gap import looked_at_from
 
 Rows = NDArray[np.bool_]
 KINDS = ("same step", "within 1 step", "within 7 steps", "within 30 steps", "farther", "never")
@@ -66,13 +66,13 @@ class PairHistory:
     """The events of every two entities in train and updates, or other events, whatever their predicate and direction.
 
     With `past_only` nothing counts as near that is not before the time asked about. `events` have inverses too. With a
-    `silence`, distances are counted from where the evidence of a question is looked at.
+    `max_gap`, distances are counted from where the evidence of a question is looked at.
     """
 
     def __init__(
-        self, graph: Graph, past_only: bool = False, events: Events | None = None, silence: int | None = None
+        self, graph: Graph, past_only: bool = False, events: Events | None = None, max_gap: int | None = None
     ) -> None:
-        self.past_only, self._silence = past_only, silence
+        self.past_only, self._max_gap = past_only, max_gap
         events = graph.seen.with_inverses(len(graph.predicates)).events() if events is None else events
         self._entities, self._steps = len(graph.entities), len(graph.timeline)
         self._keys = np.sort(self._key(events.subject, events.object, events.time))
@@ -107,7 +107,7 @@ class PairHistory:
         return np.searchsorted(_COUNTS, last - first)
 
     def _as_of(self, time: Ids) -> Ids:
-        return time if self._silence is None else looked_at_from(time, self._eventful, self._silence)
+        return time if self._max_gap is None else looked_at_from(time, self._eventful, self._max_gap)
 
     def _nearest(self, pair: Ids, time: Ids) -> Ids:
         """Return how many steps the nearest event of each pair is from the time."""

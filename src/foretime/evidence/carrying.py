@@ -76,7 +76,7 @@ def carry_index(
     events = event_lists(Facts(*[nothing] * 5), sizes[0], map_.predicates, sizes[1])
     timeless = None if index.background is None else carry_background(index.background, map_, sizes[0])
     background = None if timeless is None else timeless[0]
-    carried = EvidenceIndex(sizes[0], events, rules, index.reach, background, index.silence)
+    carried = EvidenceIndex(sizes[0], events, rules, index.reach, background, index.max_gap)
     if weights is None:
         return carried, None
     every_weight, of_background = weights.detach().split([index.event_weights, index.weights - index.event_weights])  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ from foretime.data.graph import Graph
 from foretime.evidence.background import Background, background_of
 from foretime.evidence.events import EventLists, event_lists
 from foretime.evidence.families import BACKGROUND_FAMILY, FAMILY_NAMES, FEATURES, RATED, RULED, Reach
-from foretime.evidence.silence import looked_at_from
+from foretime.evidence.gap import looked_at_from
 from foretime.evidence.vocabulary import RuleVocabulary, rule_vocabulary
 from foretime.rules.table import Rules
 
@@ -30,7 +30,7 @@ Floats = NDArray[np.float32]
 class EvidenceIndex:
     """Sorted events, the rules with weights of their own, how far to look, and the facts without a time, if any.
 
-    Where only the past is looked at, no question is looked at from farther behind the last event than `silence`, if
+    Where only the past is looked at, no question is looked at from farther behind the last event than `max_gap`, if
     there is one: a run chooses it when it has been trained.
     """
 
@@ -39,7 +39,7 @@ class EvidenceIndex:
     rules: RuleVocabulary
     reach: Reach
     background: Background | None = None
-    silence: int | None = None
+    max_gap: int | None = None
 
     @property
     def event_weights(self) -> int:
@@ -57,9 +57,9 @@ class EvidenceIndex:
 
         Whoever reads events for a question, or how old they are, asks here first.
         """
-        if self.silence is None or not self.reach.past_only:
+        if self.max_gap is None or not self.reach.past_only:
             return time
-        return looked_at_from(time, np.flatnonzero(np.diff(self.events.step)), self.silence)
+        return looked_at_from(time, np.flatnonzero(np.diff(self.events.step)), self.max_gap)
 
     def facts_as_of(self, facts: Facts) -> Facts:
         """Return facts at the times as of which they are looked at, each end by itself."""

@@ -188,7 +188,7 @@ class Explainer:
         if question.is_timeless:
             index = timeless_index(index)
         elif question.target == "time":
-            index = replace(index, silence=None)
+            index = replace(index, max_gap=None)
         finder = ReasonFinder(index, self._evidence.weights.detach().numpy())
         return by_body(finder.find(asked.subject, asked.predicate, asked.object, times[0], times[-1]))
 

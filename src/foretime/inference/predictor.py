@@ -281,16 +281,16 @@ class Predictor:
         notes = [] if self.missing is None else [self.missing.note(question, names)]
         if self.as_of(question) is not None:
             ends = self.facts_of([question], question.targets).known_ends()
-            notes += list(dict.fromkeys(self.note_of_silence(int(end[0])) for end in ends))
+            notes += list(dict.fromkeys(self.note_of_gap(int(end[0])) for end in ends))
         return "; ".join(filter(None, notes)) or None
 
-    def note_of_silence(self, step: int) -> str | None:
+    def note_of_gap(self, step: int) -> str | None:
         """Return as of when a question at a step is asked; nothing if it is asked at its own time."""
         index, label = self.scorer.index, self.graph.timeline.label
         seen = step if index is None else int(index.as_of(np.array([step]))[0])
-        if index is None or index.silence is None or seen == step:
+        if index is None or index.max_gap is None or seen == step:
             return None
-        return f"the last event before {label(step)} is of {label(seen - index.silence)}: asked as of {label(seen)}"
+        return f"the last event before {label(step)} is of {label(seen - index.max_gap)}: asked as of {label(seen)}"
 
     def _one_answer(
         self, question: Question, at: tuple[int, int], rank: int, found: Scored, terms: dict[str, float]

@@ -41,7 +41,7 @@ def beyond(index: EvidenceIndex) -> int:
 def timeless_index(index: EvidenceIndex) -> EvidenceIndex:
     """Return the index with the families that need no time, looked at from beyond all events."""
     used = {name: name in _TIMELESS and getattr(index.reach, name) for name in FAMILY_NAMES}
-    return replace(index, reach=index.reach._replace(**used), silence=None)
+    return replace(index, reach=index.reach._replace(**used), max_gap=None)
 
 
 def answer_timeless(predictor: Predictor, question: Question, top: int, already_known: AlreadyKnown) -> Answers:

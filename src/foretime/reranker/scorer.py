@@ -122,11 +122,11 @@ class Scorer:
         """The same scorer, but for looking at every question from its own time, however long after the last event."""
         return self.within(None)
 
-    def within(self, silence: int | None) -> Scorer:
+    def within(self, max_gap: int | None) -> Scorer:
         """Return the same scorer looking at questions from at most so many steps after the last event before them."""
-        if self.index is None or self.index.silence == silence:
+        if self.index is None or self.index.max_gap == max_gap:
             return self
-        index, reranked, slots = replace(self.index, silence=silence), self.reranked, self.slots
+        index, reranked, slots = replace(self.index, max_gap=max_gap), self.reranked, self.slots
         model = model_on(self.model, index)
         if reranked is not None:
             reranked = replace(reranked, model=model, extractor=replace(reranked.extractor, index=index))

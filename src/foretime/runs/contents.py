@@ -36,11 +36,11 @@ WITHOUT_VALID = RunFile(f"reranker_without_valid.{TREES}", "reranker")
 TO_CALIBRATE = RunFile(f"reranker_to_calibrate.{TREES}", "reranker")
 SOFTMAX = RunFile("slots.safetensors", "slots")
 SLOTS = RunFile(f"slots-*.{TREES}", "slots")
-SILENCE = RunFile("silence.json", "report")
+GAP = RunFile("gap.json", "report")
 REPORT = RunFile("report.json", "report")
 RUN_FILES = (
     CONFIG, GRAPH, FACTS, ATTRIBUTES, RULES, BEST, MEMBERS, RERANKER, WITHOUT_VALID, TO_CALIBRATE, SOFTMAX, SLOTS,
-    SILENCE, REPORT,
+    GAP, REPORT,
 )  # fmt: skip
 
 _RESTORE = "restore it from a copy of the run, or train again in another folder"

@@ -14,11 +14,11 @@ from foretime.files import write_json
 from foretime.reranker.folds import fits_on_valid, fitted_on, halves_of_valid
 from foretime.runs.evaluation import calibrate, evaluate_split, softmax_at
 from foretime.runs.folder import RunFolder
+from foretime.runs.gaps import choose_gap
 from foretime.runs.loading import load_model, scorer_of
 from foretime.runs.machine import machine, peak_memory_mb
 from foretime.runs.protocols import ask
 from foretime.runs.reranking import fit_reranker, fit_slots
-from foretime.runs.silences import choose_silence
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress
 from foretime.training.guidance import RULES_OF_A_FILE
@@ -36,14 +36,14 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
     before_valid = run.reranker_without_valid.exists()
     judging = scorer_of(run, config, graph, model, run.reranker_without_valid) if before_valid else scorer
     callback.announce("calibrating on valid")
-    chosen = choose_silence(judging, graph, config.evidence)
+    chosen = choose_gap(judging, graph, config.evidence)
     if config.evidence.past_only:
-        write_json(run.silence_file, chosen.to_dict())
-    scorer, judging = scorer.within(chosen.silence), judging.within(chosen.silence)
+        write_json(run.gap_file, chosen.to_dict())
+    scorer, judging = scorer.within(chosen.max_gap), judging.within(chosen.max_gap)
     of_valid = calibrate(ask(judging, graph, config.evidence, "valid"), graph, graph.valid)
     calibrations = of_valid
     if run.reranker_to_calibrate.exists():
-        half_fitted = scorer_of(run, config, graph, model, run.reranker_to_calibrate).within(chosen.silence)
+        half_fitted = scorer_of(run, config, graph, model, run.reranker_to_calibrate).within(chosen.max_gap)
         _, second_half = halves_of_valid(graph, config)
         calibrations = calibrate(ask(half_fitted, graph, config.evidence, "valid"), graph, second_half)
     report = {

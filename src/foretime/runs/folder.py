@@ -19,7 +19,7 @@ slots-SLOT.safetensors
 slots.safetensors   the weights of the softmax over predicates that both read
 member-N/           the same model with another seed, if the model is an ensemble
 fold-N/             a model that leaves a fold of train out, if the re-ranker is fitted out of fold
-silence.json        how far behind the last event a forecast looks at a question from, and what valid says of it
+gap.json            the largest gap to the last event that a question is looked at with, and what valid says of it
 manifest.json       the size and the sha256 of every file above that answers depend on, and of the report: finished
 report.json         the evaluation of the best weights, and the calibration
 warm_start.json     the run whose weights this one began with, if there is one
@@ -74,7 +74,7 @@ class RunFolder(TrainingFiles):
         self.report_file = self.path / contents.REPORT.pattern
         self.manifest_file = self.path / contents.MANIFEST
         self.warm_start_file = self.path / "warm_start.json"
-        self.silence_file = self.path / contents.SILENCE.pattern
+        self.gap_file = self.path / contents.GAP.pattern
         self.backtests_file = self.path / "backtests.jsonl"
 
     @classmethod

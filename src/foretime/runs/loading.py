@@ -26,30 +26,30 @@ from foretime.training.trainer import check_checkpoint, load_weights, new_model,
 
 
 def load_scorer(run: RunFolder, config: Config, graph: Graph) -> Scorer:
-    """Return the scorer of a run: its model and, if it has been fitted, its re-ranker, as valid chose its silence.
+    """Return the scorer of a run: its model and, if it has been fitted, its re-ranker.
 
-    All its files must be whole.
+    It looks at questions with the largest gap to the last event that valid chose. All its files must be whole.
     """
     run.check()
-    scorer, file = scorer_of(run, config, graph, load_model(run, config, graph)), run.silence_file
+    scorer, file = scorer_of(run, config, graph, load_model(run, config, graph)), run.gap_file
     if not config.evidence.past_only or not file.exists():
         return scorer
-    return scorer.within(read_silence(file))
+    return scorer.within(read_max_gap(file))
 
 
-def read_silence(file: Path) -> int | None:
-    """Return the silence that a file has: a number of steps, or nothing where questions are asked at their own time."""
+def read_max_gap(file: Path) -> int | None:
+    """Return the largest gap that a file has, in steps; nothing where questions are asked at their own time."""
     try:
-        silence = read_json(file)["silence"]
+        max_gap = read_json(file)["max_gap"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(
             f"{file}: cannot be read ({error}); remove it, and questions are asked at their own time"
         ) from None
-    if silence is not None and (not isinstance(silence, int) or silence < 1):
+    if max_gap is not None and (not isinstance(max_gap, int) or max_gap < 1):
         raise RunError(
-            f"{file}: silence is {silence!r}; write a number of steps, or null for the own time of questions"
+            f"{file}: max_gap is {max_gap!r}; write a number of steps, or null for the own time of questions"
         )
-    return silence
+    return max_gap
 
 
 def load_model(run: RunFolder, config: Config, graph: Graph) -> Model:

@@ -37,7 +37,7 @@ def pair_history(model: Model, graph: Graph) -> PairHistory:
     evidence = evidence_of(model)
     if evidence is None or not evidence.past_only:
         return PairHistory(graph)
-    return PairHistory(graph, True, events_in(evidence.index.events), evidence.index.silence)
+    return PairHistory(graph, True, events_in(evidence.index.events), evidence.index.max_gap)
 
 
 def ask(

@@ -82,7 +82,7 @@ class ForecastMaker:
 
         events = tuple(event(row) for row in range(min(top, len(found.probability))))
         known_until = label(int(self.history.time[self.history.time < first].max()))
-        notes = filter(None, [asked.note, self.source.predictor.note_of_silence(first)])
+        notes = filter(None, [asked.note, self.source.predictor.note_of_gap(first)])
         return Forecast(begin, label(first + steps - 1), steps, known_until, events, "; ".join(notes) or None)
 
     def _first_step(self, start: Time | None, steps: int, top: int) -> int:

@@ -1,4 +1,4 @@
-"""The silence of a run: chosen on valid, kept in its folder, and of no effect on what is asked single-step."""
+"""The largest gap of a run: chosen on valid, kept in its folder, and of no effect on what is asked single-step."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +12,10 @@ from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.errors import RunError
 from foretime.inference.run import Run
+from foretime.runs.gaps import ChosenGap, choose_gap
 from foretime.runs.life import train
-from foretime.runs.loading import load_scorer, read_silence
+from foretime.runs.loading import load_scorer, read_max_gap
 from foretime.runs.protocols import ask
-from foretime.runs.silences import ChosenSilence, choose_silence
 
 YEARS, PLACES, WHO = 40, 20, 60
 SETTINGS = {
@@ -33,23 +33,23 @@ def offices(tmp_path_factory: pytest.TempPathFactory) -> Graph:
         for year in range(YEARS)
         for place in range(PLACES)
     ]
-    path = tmp_path_factory.mktemp("silences") / "offices.tsv"
+    path = tmp_path_factory.mktemp("gaps") / "offices.tsv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return read_graph(path, DataConfig(valid_from="2010", test_from="2016"))
 
 
 @pytest.fixture(scope="module")
 def run(offices: Graph, small_config: Config, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return Run(train(offices, override(small_config, SETTINGS), tmp_path_factory.mktemp("silences") / "run").path)
+    return Run(train(offices, override(small_config, SETTINGS), tmp_path_factory.mktemp("gaps") / "run").path)
 
 
 def test_what_goes_on_untold_is_looked_at_from_the_first_step_after_it_was_told(run: Run, offices: Graph):
     scorer = load_scorer(run._folder, run.config, offices)
-    assert read_silence(run._folder.silence_file) == 1
+    assert read_max_gap(run._folder.gap_file) == 1
     assert scorer.index is not None
-    assert scorer.index.silence == 1
-    chosen = choose_silence(scorer, offices, run.config.evidence)
-    assert chosen.silence == 1
+    assert scorer.index.max_gap == 1
+    chosen = choose_gap(scorer, offices, run.config.evidence)
+    assert chosen.max_gap == 1
     assert chosen.mrr["1 step after the last event"] > chosen.mrr["own time"]
 
 
@@ -61,21 +61,21 @@ def test_single_step_no_score_changes(run: Run, offices: Graph):
     assert not torch.equal(later.score(questions), later.at_true_times.score(questions))
 
 
-def test_no_silence_is_chosen_where_valid_does_not_come_after_train(run: Run, offices: Graph):
+def test_no_gap_is_chosen_where_valid_does_not_come_after_train(run: Run, offices: Graph):
     scorer = load_scorer(run._folder, run.config, offices)
-    assert choose_silence(scorer, offices.split(by="random", seed=1), run.config.evidence) == ChosenSilence(None)
+    assert choose_gap(scorer, offices.split(by="random", seed=1), run.config.evidence) == ChosenGap(None)
     few = replace(offices, valid=Facts(*(column[:9] for column in offices.valid.columns())))
-    assert choose_silence(scorer, few, run.config.evidence).silence is None
+    assert choose_gap(scorer, few, run.config.evidence).max_gap is None
     sees_all = run.config.evidence.model_copy(update={"past_only": False, "splits": ["train"]})
-    assert choose_silence(scorer, offices, sees_all).silence is None
+    assert choose_gap(scorer, offices, sees_all).max_gap is None
 
 
-@pytest.mark.parametrize("text", ["{", '{"silence": 0}', '{"silence": "two"}', "[]", "{}"])
+@pytest.mark.parametrize("text", ["{", '{"max_gap": 0}', '{"max_gap": "two"}', "[]", "{}"])
 def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, text: str):
-    file = tmp_path / "silence.json"
+    file = tmp_path / "gap.json"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(RunError, match=r"silence\.json"):
-        read_silence(file)
+    with pytest.raises(RunError, match=r"gap\.json"):
+        read_max_gap(file)
 
 
 def test_a_far_window_is_forecast_as_of_the_step_after_the_last_event(run: Run, offices: Graph):
