@@ -27,10 +27,16 @@ from foretime.evaluation.filters import AnswerIndex, questions_of
 from foretime.evaluation.metrics import Metrics
 from foretime.evaluation.ranks import rank
 
-DECAYS = (0, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.5, 0.9, 1.0001)
-"""The λ to choose from, as published; a relation without a valid question has the last."""
-MIXES = (0, 0.00001, 0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 1)
-"""The α to choose from; a relation without a valid question has the last but one."""
+DECAYS = (0.0, *(2.0**-power for power in range(12, -1, -1)))
+"""The λ to choose from: none, and half-lives from 4,096 steps down to a single one, each half the one before.
+
+A relation without a valid question has the last.
+"""
+MIXES = (0.0, *(1 / (1 + 10.0**power) for power in range(5, -6, -1)), 1.0)
+"""The α to choose from: either part alone, and ψ to ξ as 1 to 100,000, 1 to 10,000 … 1 to 1 … 100,000 to 1.
+
+A relation without a valid question has the last but one.
+"""
 Floats = NDArray[np.float64]
 
 
@@ -79,7 +85,7 @@ class RecurrencyBaseline:
 
     @classmethod
     def of(cls, graph: Graph, facts: Facts, until: int | None = None) -> RecurrencyBaseline:
-        """Return the baseline with the published defaults over some facts."""
+        """Return the baseline with its defaults over some facts."""
         predicates = len(graph.predicates)
         relations, index = 2 * predicates, RecurrencyIndex.of(facts, predicates)
         return cls(graph, index, np.full(relations, DECAYS[-1]), np.full(relations, MIXES[-2]), until)
@@ -96,22 +102,22 @@ class RecurrencyBaseline:
         score_all(*self.index, *asked, self.decay, self.mix, out)
         return torch.from_numpy(out)
 
-    def choose(self, split: str = "valid") -> RecurrencyBaseline:
-        """Return the baseline with the λ of each relation that is best alone on a split, and then the best α."""
+    def choose(self, facts: Facts) -> RecurrencyBaseline:
+        """Return the baseline with the λ of each relation that is best alone for some facts, and then the best α."""
         every = np.ones_like(self.decay)
-        decay = self._best(split, DECAYS, lambda value: replace(self, mix=every, decay=value * every), self.decay)
-        mix = self._best(split, MIXES, lambda value: replace(self, decay=decay, mix=value * every), self.mix)
+        decay = self._best(facts, DECAYS, lambda value: replace(self, mix=every, decay=value * every), self.decay)
+        mix = self._best(facts, MIXES, lambda value: replace(self, decay=decay, mix=value * every), self.mix)
         return replace(self, decay=decay, mix=mix)
 
     def _best(
         self,
-        split: str,
+        facts: Facts,
         values: Sequence[float],
         make: Callable[[float], RecurrencyBaseline],
         default: Floats,
     ) -> Floats:
-        """Return for each relation the value with the best MRR on a split, the default where it is not asked about."""
-        questions = questions_of(self.graph.facts(split), len(self.graph.predicates))
+        """Return for each relation the value with the best MRR, the default where it is not asked about."""
+        questions = questions_of(facts, len(self.graph.predicates))
         index = AnswerIndex.of(self.graph)
         asked = np.bincount(questions.predicate, minlength=len(default))
         sums = np.empty((len(values), len(default)))
