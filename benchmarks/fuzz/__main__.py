@@ -44,6 +44,7 @@ with (
     import benchmarks.fuzz.api_target as api
     import benchmarks.fuzz.run_targets as runs
     from benchmarks.fuzz.data_targets import data_targets
+    from benchmarks.fuzz.figures import write_part
     from benchmarks.fuzz.import_targets import import_targets
     from benchmarks.fuzz.small_run import train_small_run
     from benchmarks.fuzz.target import Target
@@ -164,12 +165,6 @@ def say(name: str, found: dict[str, Any]) -> None:
     print(f"{name}: {found['inputs']:,} inputs ({counts}), {found.get('edges', 0):,} edges, {seconds} s", flush=True)
     for key, failure in found["failures"].items():
         print(f"  {key}: {failure['input']}\n{failure['error']}", flush=True)
-
-
-def write_part(file: Path, part: str, found: dict[str, Any]) -> None:
-    """Write one part of a file of figures; the others stay."""
-    every = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    file.write_text(json.dumps(every | {part: found}, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

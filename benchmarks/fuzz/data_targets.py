@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 import foretime as ft
 from benchmarks.fuzz.target import Reader, Target, by_first_byte, chosen
-from benchmarks.mutated_files import COLUMNS, ODD_TIMES, compare_rows, plain_json, plain_text
+from benchmarks.mutated_files import COLUMNS, ODD_TIMES, Plain, compare_rows, plain_json, plain_text
 from foretime.data.date_forms import WORDS, Misreadings, read_dates
 from foretime.data.new_events import read_events
 from foretime.data.restrictions import Restriction
@@ -94,14 +94,20 @@ def read_rows(suffix: str, delimiter: str) -> Reader:
 
     def read(content: bytes, folder: Path) -> None:
         path = written(content, folder, f"rows{suffix}")
-        compare_rows(path, list(plain_text(content, delimiter)), "here", delimiter=delimiter)
+        check_rows(path, list(plain_text(content, delimiter)), delimiter=delimiter)
 
     return read
 
 
+def check_rows(path: Path, plain: list[Plain], **reading: object) -> None:
+    """Compare the rows of a file with those of the plain reader; a file that is refused is a `DataError`."""
+    if compare_rows(path, plain, path.name, **reading)["refused"]:
+        raise ft.DataError(f"{path}: refused")
+
+
 def read_json_lines(content: bytes, folder: Path) -> None:
     """Read JSON Lines, whose rows are compared with those of a plain reader."""
-    compare_rows(written(content, folder, "rows.jsonl"), list(plain_json(content)), "here")
+    check_rows(written(content, folder, "rows.jsonl"), list(plain_json(content)))
 
 
 def load(suffix: str, **reading: object) -> Reader:
