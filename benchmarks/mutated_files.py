@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.feather
@@ -227,30 +228,37 @@ def check_file(folder: Path, seed: int) -> Counter[str]:
     suffix = rng.choice(list(WRITERS))
     path = folder / f"mutated{suffix}"
     plain = WRITERS[suffix](path, rng)
-    counts = Counter({"files": 1, suffix: 1})
+    return Counter({"files": 1, suffix: 1}) + compare_rows(path, plain, f"seed {seed}")
+
+
+def compare_rows(path: Path, plain: list[Plain], place: str, **reading: Any) -> Counter[str]:
+    """Read a file and compare its rows with those of the plain reader; the counts say what came out.
+
+    A row that is lost, or read as another one, is an `AssertionError` that begins with the place.
+    """
     try:
-        graph = ft.load(path, bad_rows="skip", valid_share=0, test_share=0)
+        graph = ft.load(path, bad_rows="skip", valid_share=0, test_share=0, **reading)
     except ft.ForetimeError:
-        return counts + Counter({"refused": 1})
+        return Counter({"refused": 1})
     header = any("the first row is a header" in note for note in graph.notes)
     rows = plain[1:] if header else plain
     timeless, bad = list(graph.rows("background")), {row.line for row in graph.bad_rows.rows}
     kept = [*graph.rows(), *timeless]
     assert len(rows) == len(kept) + len(graph.bad_rows), (
-        f"seed {seed}: {len(rows)} rows, {len(kept)} kept, {len(bad)} reported"
+        f"{place}: {len(rows)} rows, {len(kept)} kept, {len(bad)} reported"
     )
-    assert bad <= {row.line for row in rows}, f"seed {seed}: a line that is none is reported"
+    assert bad <= {row.line for row in rows}, f"{place}: a line that is none is reported"
     left = [row for row in rows if row.line not in bad]
     width = len(COLUMNS) if not graph.has_intervals else len(COLUMNS) + 1
-    if plain[0].cells == COLUMNS if header else suffix != ".jsonl" or BY_NAME in graph.notes:
+    if plain[0].cells == COLUMNS if header else path.suffix != ".jsonl" or BY_NAME in graph.notes:
         left.sort(key=lambda row: row.cells is not None and not any(map(_is_known, row.cells[3:])))  # they come last
         for row, found in zip(left, kept, strict=True):
-            assert row.cells is not None, f"seed {seed}: {row} was read as {found}"
-            assert len(row.cells) == width, f"seed {seed}: {row} was read as {found}"
-            assert row.cells[:3] == found[:3], f"seed {seed}: {row} was read as {found}"
+            assert row.cells is not None, f"{place}: {row} was read as {found}"
+            assert len(row.cells) == width, f"{place}: {row} was read as {found}"
+            assert row.cells[:3] == found[:3], f"{place}: {row} was read as {found}"
             if DAY.fullmatch(row.cells[3]) and graph.timeline.unit == "day":
-                assert row.cells[3] == found[3], f"seed {seed}: {row} was read as {found}"
-    return counts + Counter({"read": 1, "rows": len(rows), "kept": len(kept), "reported": len(graph.bad_rows)})
+                assert row.cells[3] == found[3], f"{place}: {row} was read as {found}"
+    return Counter({"read": 1, "rows": len(rows), "kept": len(kept), "reported": len(graph.bad_rows)})
 
 
 def check_files(count: int, first: int = 0) -> Counter[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from foretime.data.attributes import NAME, Attributes, Values, attribute_name
 from foretime.data.columns import attribute_of
@@ -18,11 +19,12 @@ from foretime.data.formats.json_lines import JSON_LINES
 from foretime.data.formats.streams import COMPRESSIONS, without_compression
 from foretime.data.formats.table import RawTable, as_arrow
 from foretime.data.formats.text import Record, records
+from foretime.data.formats.unpacking import read_arrow, read_parquet
 from foretime.data.problems import Place, Problems
 from foretime.data.restrictions import BETWEEN
 from foretime.data.sources import IdNames
 from foretime.errors import DataError
-from foretime.files import check_regular, parse_json
+from foretime.files import parse_json
 
 STEM, SUFFIXES = "entities", (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet", ".arrow")
 ByEntity = dict[str, dict[str, Values]]
@@ -141,17 +143,12 @@ def _rows_of_file(path: Path, problems: Problems) -> Iterator[_Row]:
     problems.begin(str(path))
     form = format_of(path)
     if form in (PARQUET, ARROW):
-        import pyarrow.feather
-        import pyarrow.parquet
-
-        read = pyarrow.parquet.read_table if form is PARQUET else pyarrow.feather.read_table
         try:
-            check_regular(path)
-            table = read(path)
+            table = (read_parquet if form is PARQUET else read_arrow)(path)
             table.column_names  # noqa: B018, it decodes them
         except UnicodeDecodeError:
             raise DataError(f"{path}: {NAMES_NOT_UTF8}") from None
-        except (OSError, pyarrow.ArrowException) as error:
+        except (OSError, pa.ArrowException) as error:
             raise DataError(f"{path}: cannot be read as {form.name}: {str(error).splitlines()[0]}") from None
         yield from _rows_of_frame(table, str(path))
     elif form is JSON_LINES:

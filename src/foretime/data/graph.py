@@ -27,6 +27,7 @@ from foretime.data.borders import check_way, split_at
 from foretime.data.databases import parse_address
 from foretime.data.facts import UNKNOWN, Facts, concatenate, empty_facts
 from foretime.data.formats import format_of, read_table
+from foretime.data.formats.unpacking import read_parquet
 from foretime.data.guesses import note_layouts, without_meaningless_end
 from foretime.data.name_finder import NameFinder
 from foretime.data.problems import Problems
@@ -36,7 +37,7 @@ from foretime.data.splitting import SPLITS, SplitBy, SplitRows, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import NO_MEMORY, ConfigError, DataError, RunError, suggestion, told_as
-from foretime.files import MOST_BYTES, check_regular, read_json, write_bytes
+from foretime.files import MOST_BYTES, read_json, write_bytes
 from foretime.tables import FrameLibrary, Table, frame_of
 
 if TYPE_CHECKING:
@@ -269,8 +270,7 @@ class Graph:
             attributes = NO_ATTRIBUTES
             if "attributes" in saved:
                 place = Path(folder) / ATTRIBUTES
-                check_regular(place)
-                attributes = Attributes.from_arrow(pyarrow.parquet.read_table(place))
+                attributes = Attributes.from_arrow(read_parquet(place))
             background = timeless[0] if timeless else empty_facts()
             graph = cls(
                 saved["name"], entities, predicates, timeline, train, valid, test, notes, background, doubts,

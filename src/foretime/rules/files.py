@@ -17,11 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from foretime.data.formats.unpacking import read_parquet
 from foretime.data.graph import Graph
 from foretime.data.problems import Place, Problems
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
-from foretime.files import check_regular, parse_json, read_bytes, write_bytes
+from foretime.files import parse_json, read_bytes, write_bytes
 from foretime.rules.parsing import check_measures, parse_line, resolve
 from foretime.rules.rule import Atom, Measures, Rule, RuleIds
 from foretime.rules.table import Rules
@@ -152,8 +153,7 @@ def _from_atoms(found: dict[str, Any]) -> Rule:
 
 
 def _read_parquet(path: Path) -> Iterator[_Row]:
-    check_regular(path)
-    table = pyarrow.parquet.read_table(path)
+    table = read_parquet(path)
     needed = ["text", *Measures._fields]
     if missing := [name for name in needed if name not in table.column_names]:
         raise DataError(f"{path}: not a table of rules, it has no column {', '.join(missing)}")

@@ -1,7 +1,9 @@
 """What all importers share: finding and unpacking files, merging, the folder and the report."""
 
 import gzip
+import io
 import json
+import struct
 import zipfile
 from itertools import pairwise
 from pathlib import Path
@@ -233,3 +235,24 @@ def test_a_source_that_loses_a_row_is_caught(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(ImportBatch, "__init__", one_too_many)
     with pytest.raises(AssertionError, match="2 rows were read and 1 are accounted for"):
         foretime.import_tgb(tmp_path / "a.csv", tmp_path / "graph")
+
+
+def test_an_archive_whose_directory_or_content_is_damaged_is_an_error_of_ours(tmp_path: Path):
+    """What Python's zipfile raises for it is of six kinds; each of these was found by fuzzing."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ä.tab", icews_file(*(icews(Event_Date=f"2014-01-{day:02d}") for day in range(1, 29))))
+    content, name = stream.getvalue(), "ä".encode()
+    data, entry = content.index(b".tab") + 4, content.index(b"PK\x01\x02")
+    damaged = {
+        "its content": content[:data] + b"\xff" * 40 + content[data + 40 :],
+        "a name that is not UTF-8": content.replace(name, b"\xbb\xbb"),
+        "a name that is a comment": content[: entry + 28] + struct.pack("<HHH", 0, 0, 6) + content[entry + 34 :],
+    }
+    for what, broken in damaged.items():
+        path = tmp_path / "a.zip"
+        path.write_bytes(broken)
+        for source in (None, "icews"):
+            with pytest.raises(DataError, match="a.zip"):
+                foretime.import_events(source, path, tmp_path / "graph")
+            assert broken != content, what

@@ -13,10 +13,11 @@ import pyarrow.parquet
 from foretime.config import DataConfig
 from foretime.data.formats.streams import COMPRESSIONS
 from foretime.data.formats.table import FileFormat, RawTable, table_of_arrow
+from foretime.data.formats.unpacking import read_arrow, read_parquet
 from foretime.data.problems import Problems
 from foretime.data.splitting import SPLITS, SplitRows
 from foretime.errors import DataError
-from foretime.files import UnfitFileError, check_regular
+from foretime.files import UnfitFileError
 
 NAMES_NOT_UTF8 = "the name of a column is not valid UTF-8; write the file again with names in UTF-8"
 
@@ -32,7 +33,6 @@ def _columnar(
         if path.suffix.lower() in COMPRESSIONS:
             raise DataError(f"{path}: {name} is compressed inside; unpack the file first")
         try:
-            check_regular(path)
             table = read_table(path)
             table.column_names  # noqa: B018, it decodes them
             return table
@@ -65,13 +65,13 @@ PARQUET = _columnar(
     "Parquet",
     (".parquet", ".pq"),
     b"PAR1",
-    pyarrow.parquet.read_table,
+    read_parquet,
     lambda t, path: pyarrow.parquet.write_table(t, path),
 )
 ARROW = _columnar(
     "Arrow",
     (".arrow", ".feather"),
     b"ARROW1",
-    pyarrow.feather.read_table,
+    read_arrow,
     lambda t, path: pyarrow.feather.write_feather(t, path),
 )

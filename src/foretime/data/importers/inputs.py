@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import lzma
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,6 +26,10 @@ _OTHERS = {
     "it as it is, with --columns",
 }
 """What cannot be read, and what to do."""
+_UNPACKING = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError, lzma.LZMAError)
+"""What is raised while a member of a damaged archive is read."""
+_DAMAGED = (*_UNPACKING, ValueError, IndexError, KeyError, struct.error)
+"""What is raised while its directory is read: the names in it may be no text, empty, or those of no member."""
 _UNFIT = "is it of this source, and whole?"
 BLOCK = 1 << 25
 """Bytes of a file, unpacked, that are in memory at a time."""
@@ -74,14 +80,21 @@ class InputFile:
 def _opened(path: Path, members: Sequence[str], watch: Callable[[int], None] | None = None) -> Iterator[BinaryIO]:
     """Open a member of an archive, itself perhaps in another; what goes wrong on the way is a `DataError`."""
     label = "/".join([str(path), *members])
-    try:
-        with ExitStack() as opened:
-            stream = opened.enter_context(open_raw(path, watch))
-            for member in members:
+    with _in_words(label, _UNPACKING), ExitStack() as opened:
+        stream = opened.enter_context(open_raw(path, watch))
+        for member in members:
+            with _in_words(label, _DAMAGED):
                 archive = opened.enter_context(zipfile.ZipFile(stream))
                 stream = cast(BinaryIO, io.BufferedReader(opened.enter_context(archive.open(member))))
-            yield stream
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, lzma.LZMAError) as error:
+        yield stream
+
+
+@contextmanager
+def _in_words(label: str, errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn errors that say that a file is damaged into a `DataError`."""
+    try:
+        yield
+    except errors as error:
         raise DataError(f"{label}: cannot be read: {error}; fetch it again, or unpack it") from None
 
 
@@ -165,7 +178,8 @@ def _below(folder: Path) -> list[Path]:
 
 def _members(path: Path, within: tuple[str, ...] = ()) -> Iterator[InputFile]:
     """Yield the members of an archive, and those of archives in it, but none of archives in these."""
-    with _opened(path, within) as stream, zipfile.ZipFile(stream) as archive:
+    label = "/".join([str(path), *within])
+    with _opened(path, within) as stream, _in_words(label, _DAMAGED), zipfile.ZipFile(stream) as archive:
         infos = [i for i in archive.infolist() if not i.is_dir() and not i.filename.startswith("__MACOSX/")]
     for info in infos:
         if info.filename.lower().endswith(ZIP) and not within:

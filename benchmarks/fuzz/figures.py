@@ -1,0 +1,105 @@
+"""The figures of fuzzing: the file that they are kept in, and the section of the document that shows them.
+
+    python -m benchmarks.fuzz.figures
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "benchmarks" / "results" / "fuzz.json"
+PAGE = ROOT / "docs" / "robustness.md"
+BEGIN, END = "<!-- fuzz:begin -->", "<!-- fuzz:end -->"
+NEW_PAGE = f"""# Robustness
+
+What was tried against foretime, and what came of it.
+
+{BEGIN}
+{END}
+"""
+
+
+def write_part(file: Path, part: str, found: dict[str, Any]) -> None:
+    """Write one part of a file of figures; the others stay."""
+    every = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(every | {part: found}, indent=2) + "\n", encoding="utf-8")
+
+
+def fuzz_section(found: dict[str, Any]) -> str:
+    """Return the section on fuzzing."""
+    return "\n".join([*_inputs(found["inputs"]), "", *_requests(found["requests"])])
+
+
+def _inputs(found: dict[str, Any]) -> list[str]:
+    targets = found["targets"]
+    seconds = sum(one["seconds"] for one in targets.values())
+    slowest = max(one["slowest_ms"] for one in targets.values())
+    grown = max(one["resident_mb_after"] - one["resident_mb_before"] for one in targets.values())
+    lines = [
+        "## Fuzzed inputs",
+        "",
+        f"`make check-fuzz LONG=1` gave {found['total']:,} inputs to {len(targets)} readers in {seconds / 60:.0f} minutes. "
+        "[atheris](https://github.com/google/atheris) changes samples so that they reach new branches of foretime's own "
+        "modules; edges are the branches that were reached. A reader may read an input or refuse it with an error of "
+        f"foretime; anything else is a failure: another error, a row that is lost, more than 20 seconds. There were "
+        f"{found['failures']}. The slowest input took {slowest / 1000:.1f} s; no reader held more than {grown} MB more at "
+        "its end than after a quarter of its inputs.",
+        "",
+        "| reader | inputs | read | refused | failed | edges | s | slowest, ms | MB before | MB after |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, one in targets.items():
+        counts = " | ".join(f"{one.get(word, 0):,}" for word in ("inputs", "read", "refused", "failed", "edges"))
+        lines.append(
+            f"| {name} | {counts} | {one['seconds']:.0f} | {one['slowest_ms']:,} | {one['resident_mb_before']} "
+            f"| {one['resident_mb_after']} |"
+        )
+    return lines
+
+
+def _requests(found: dict[str, Any]) -> list[str]:
+    total = sum(one["requests"] for one in found.values())
+    faults = sum(len(one["faults"]) for one in found.values())
+    plain = sum(one["plain_questions"] for one in found.values())
+    memory = "; ".join(
+        f"{name}, {one['resident_mb_before']} MB after a tenth of the requests and {one['resident_mb_after']} MB at the end"
+        for name, one in found.items()
+    )
+    lines = [
+        "## Hostile requests",
+        "",
+        f"The same command sent {total:,} requests to `foretime serve`, which had a token for most of them: heads and bodies "
+        "that are malformed, huge, nested, cut off, slow or contradictory, wrong methods, tokens and paths, and questions "
+        f"with extreme values. A 5xx other than 503, an answer without the token, another answer to the plain question that "
+        f"was asked {plain:,} times in between, a traceback in the log, or more than 64 MB more memory would be a fault. "
+        f"There were {faults}. The service held: {memory}.",
+        "",
+    ]
+    kinds: dict[str, Counter[str]] = {}
+    for one in found.values():
+        for kind, statuses in one["statuses"].items():
+            kinds.setdefault(kind, Counter()).update(statuses)
+    every = sorted({status for counts in kinds.values() for status in counts}, key=int)
+    lines.append("| kind | " + " | ".join("none" if status == "0" else status for status in every) + " |")
+    lines.append("| --- |" + " --- |" * len(every))
+    for kind, counts in kinds.items():
+        lines.append(f"| {kind.replace('_', ' ')} | " + " | ".join(f"{counts[status]:,}" for status in every) + " |")
+    return [*lines, "", "Statuses of answers, by kind of request; none: the connection was closed without an answer."]
+
+
+def fill_page(page: Path, found: dict[str, Any]) -> None:
+    """Write the section into the page; what stands outside its marks stays."""
+    text = page.read_text(encoding="utf-8") if page.exists() else NEW_PAGE
+    if BEGIN not in text:
+        text = f"{text.rstrip()}\n\n{BEGIN}\n{END}\n"
+    section = f"{BEGIN}\n{fuzz_section(found)}\n{END}"
+    page.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: section, text, flags=re.DOTALL), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    fill_page(PAGE, json.loads(FILE.read_text(encoding="utf-8")))
