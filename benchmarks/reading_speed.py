@@ -2,9 +2,9 @@
 
     python -m benchmarks.reading_speed --rows 1000000 --out benchmarks/results/reading_speed.json
 
-A generated file of events is read in turn by DuckDB (into an Arrow table of texts, every column), by the reader of this
-library (columns of names by number), and by `foretime.load` (names, times, timeline, ids and a split). Each is the best
-of several rounds. Where other work shares the machine, the seconds of the processor say more than those of the clock.
+A generated file of events (tabs; commas; commas, with every name in quotes) is read in turn by DuckDB (into an Arrow table
+of texts, every column), by the reader of this library (columns of names by number), and by `foretime.load` (names, times,
+timeline, ids and a split). Each is the best of several rounds. Where other work shares the machine, the seconds of the processor say more than those of the clock.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def write_events(path: Path, rows: int, seed: int = 0) -> None:
     """Write events among 20,000 names in 5,000 days, of 250 kinds."""
     rng = np.random.default_rng(seed)
     mark = "\t" if path.suffix == ".tsv" else ","
-    names = [f"Entity of some length {number}" for number in range(20_000)]
+    quote = '"' if "quotes" in path.name else ""
+    names = [f"{quote}Entity of some length {number}{quote}" for number in range(20_000)]
     days = np.datetime64("2005-01-01") + np.arange(5_000)
     who, whom = rng.integers(20_000, size=(2, rows)).tolist()
     what, when = (
@@ -69,7 +70,7 @@ def main() -> None:
     given = parser.parse_args()
     threads, results = os.cpu_count() or 1, {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("events.tsv", "events.csv"):
+        for name in ("events.tsv", "events.csv", "events_in_quotes.csv"):
             path = Path(folder) / name
             write_events(path, given.rows)
             ways: dict[str, Callable[[], Any]] = {

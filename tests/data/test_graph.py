@@ -56,6 +56,29 @@ def test_ids_and_interval_ends_are_those_of_a_plain_loop(
     assert graph.has_intervals == any(start != end for *_, start, end in every)
 
 
+@given(facts, facts, facts)
+def test_ids_are_those_of_a_plain_loop_where_rows_are_looked_at_in_pieces(
+    tmp_path_factory: pytest.TempPathFactory, train: list, valid: list, test: list
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("foretime.data.assembling._LOOKED_AT", 2)
+        test_ids_and_interval_ends_are_those_of_a_plain_loop.hypothesis.inner_test(  # type: ignore[attr-defined]
+            tmp_path_factory, train, valid, test
+        )
+
+
+@pytest.mark.parametrize(("name", "mark"), [("events.tsv", "\t"), ("events.csv", ","), ("quoted.csv", ",")])
+def test_the_graph_of_some_rows_is_the_same_to_the_last_bit_as_it_was(write: Write, name: str, mark: str) -> None:
+    quote = '"' if name == "quoted.csv" else ""
+    rows = [
+        (f"e{n * n % 97}", f"p{n % 7}", f"e{n * 3 % 89}", f"2014-{n % 12 + 1:02}-{n % 28 + 1:02}") for n in range(999)
+    ]
+    lines = [mark.join([f"{quote}{s}{quote}", p, o, "" if n % 50 == 49 else t]) for n, (s, p, o, t) in enumerate(rows)]
+    graph = read_graph(write(name, "\n".join(lines) + "\n"))
+    assert len(graph.background) == 19
+    assert graph.fingerprint() == "f3ab67ff09e4a0d39da49ec043406226f36684b637aa4407d15cc74cb681cc79"
+
+
 def small_folder(write: Write) -> Path:
     write("graph/valid.tsv", "Bob\tvisits\tZoe\t2014-01-04\n")
     write("graph/test.tsv", "Yan\tlikes\tZoe\t2014-01-05\n")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from foretime.data.background import BACKGROUND, timeless_rows
 from foretime.data.borders import check_way, split_at
 from foretime.data.columns import NAMES
 from foretime.data.facts import Facts, Ids
-from foretime.data.formats.table import Coded, RawTable, join_columns
+from foretime.data.formats.table import Coded, RawTable, join_columns, share_values
 from foretime.data.problems import Problems, TableProblems
 from foretime.data.sources import IdNames
 from foretime.data.splitting import SPLITS, SplitRows, split_rows
@@ -24,6 +24,8 @@ from foretime.data.timeline import Timeline
 from foretime.data.times import NO_TICK
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import DataError
+
+_LOOKED_AT = 1 << 16  # rows whose new names are found at once
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,11 @@ class JoinedRows:
     tables: list[RawTable]
     """The tables, without their bad rows if these are skipped."""
 
-    @property
+    @cached_property
     def dated(self) -> NDArray[np.bool_]:
         """Which rows have a time, (rows,)."""
-        return np.asarray((self.start != NO_TICK) | (self.end != NO_TICK))
+        dated = self.start != NO_TICK
+        return np.asarray(dated if self.end is self.start else dated | (self.end != NO_TICK))
 
 
 class Assembled(NamedTuple):
@@ -79,14 +82,22 @@ def assemble(
     if len(lengths) == 1 and config.split == "auto" and config.valid_from is None:
         shares = f"{config.valid_share:.0%} valid, {config.test_share:.0%} test, seed {config.split_seed}"
         problems.notes.append(f"split at random: {shares}")
-    start, end = rows.start[parts.train], rows.end[parts.train]
-    known, training = np.concatenate([rows.start, rows.end]), np.concatenate([start, end[end != start]])
-    timeline = Timeline.build(rows.unit, known, training, config.granularity, config.regular)
-    ends = join_columns([rows.subject, rows.object])
-    subject, object_ = np.split(ends.codes, 2)
-    facts = Facts(subject, rows.predicate.codes, object_, timeline.steps(rows.start), timeline.steps(rows.end))
-    made = divide(facts, parts, ends.values, rows.predicate.values, timeline, timeless.background)
+    timeline = _build_timeline(rows, parts.train, config)
+    start = timeline.steps(rows.start)
+    end = start if rows.end is rows.start else timeline.steps(rows.end)
+    entities, (subject, object_) = share_values([rows.subject, rows.object])
+    facts = Facts(subject, rows.predicate.codes, object_, start, end)
+    made = divide(facts, parts, entities, rows.predicate.values, timeline, timeless.background)
     return made._replace(notes=tuple(timeless.notes(tables)))
+
+
+def _build_timeline(rows: JoinedRows, train: Ids, config: DataConfig) -> Timeline:
+    """Return the timeline of all rows; bins have equally many times of train, where one at both ends counts once."""
+    known, training = rows.start, rows.start[train]
+    if rows.end is not rows.start:
+        end = rows.end[train]
+        known, training = np.concatenate([known, rows.end]), np.concatenate([training, end[end != training]])
+    return Timeline.build(rows.unit, known, training, config.granularity, config.regular)
 
 
 def divide(
@@ -101,18 +112,21 @@ def divide(
 
     Names that only the rows of the background have come last, and names that no row has are left out.
     """
-    order = np.concatenate([*parts, background])
-    ends, (subject, object_) = _number("entity", entities, np.stack([facts.subject, facts.object]), order)
-    middle, (predicate,) = _number("predicate", predicates, facts.predicate[None], order)
-    renumbered = Facts(subject, predicate, object_, facts.start, facts.end)
-    train, valid, test, timeless = (renumbered.take(rows) for rows in (*parts, background))
+    found = [facts.take(rows) for rows in (*parts, background)]
+    ends, entity = _number("entity", entities, [(part.subject, part.object) for part in found])
+    middle, predicate = _number("predicate", predicates, [(part.predicate,) for part in found])
+    train, valid, test, timeless = (
+        Facts(entity[part.subject], predicate[part.predicate], entity[part.object], part.start, part.end)
+        for part in found
+    )
     return Assembled(ends, middle, timeline, train, valid, test, (), timeless)
 
 
 def choose_parts(rows: JoinedRows, lengths: list[int], config: DataConfig) -> SplitRows:
     """Return the dated rows of each split: those of each table, or a split that is made as the configuration says."""
     dated = np.flatnonzero(rows.dated)
-    times = np.where(rows.start == NO_TICK, rows.end, rows.start)[dated]
+    times = rows.start if rows.end is rows.start else np.where(rows.start == NO_TICK, rows.end, rows.start)
+    times = times if len(dated) == len(times) else times[dated]
     if keeps_splits(lengths, config):
         return SplitRows(*np.split(dated, np.searchsorted(dated, np.cumsum(lengths)[:-1])))
     if check_way(config.split, config.valid_from, config.test_from):
@@ -121,7 +135,7 @@ def choose_parts(rows: JoinedRows, lengths: list[int], config: DataConfig) -> Sp
     else:
         by = "random" if config.split == "auto" else config.split
         parts = split_rows(times, by, config.valid_share, config.test_share, config.split_seed)
-    return SplitRows(*(dated[part] for part in parts))
+    return parts if len(dated) == len(rows.dated) else SplitRows(*(dated[part] for part in parts))
 
 
 def keeps_splits(lengths: list[int], config: DataConfig) -> bool:
@@ -155,32 +169,37 @@ def join_tables(
         columns[role] = join_columns(
             [Coded([known.names[value] for value in columns[role].values], columns[role].codes)]
         )
-    start, end = ticks[times.start[good]], ticks[times.end[good]]
+    start = ticks[times.start[good]]
+    end = start if times.end is times.start else ticks[times.end[good]]
     return JoinedRows(**columns, start=start, end=end, unit=unit or "", tables=tables)
 
 
 def _check_ids(table: RawTable, names: dict[str, IdNames], problems: TableProblems) -> None:
     for role, known in names.items():
         column = table.columns[role]
-        unknown = [value not in known.names and value != "" for value in column.values]
-        rows = np.flatnonzero(np.append(unknown, False)[column.codes])
+        unknown = np.array([value not in known.names and value != "" for value in column.values], dtype=bool)
         text = partial(_unnamed, role, column, known.path.name)
-        problems.add(rows, f"{role} without a name", text)
+        problems.add(column.rows(unknown), f"{role} without a name", text)
 
 
 def _unnamed(role: str, column: Coded, file: str, row: int) -> str:
     return f"the {role} {column.values[column.codes[row]]!r} is not in {file}; add it, or use --names as-is"
 
 
-def _number(kind: str, names: Sequence[str], codes: Ids, order: Ids) -> tuple[Vocabulary, Ids]:
-    """Return the names in the order in which the rows show them first, and the ids of each column: (columns, rows).
+def _number(kind: str, names: Sequence[str], parts: Iterable[tuple[Ids, ...]]) -> tuple[Vocabulary, Ids]:
+    """Return the names in the order in which the rows show them first, and the id of each code.
 
-    `order` has the rows that count; a name that none of them has is left out.
+    A part is some columns of codes, (rows,) each; a row shows the name in its first column first. A name that no part
+    has is left out. Few names are new after the first rows, and only these are sorted.
     """
-    shown = codes[:, order].T.ravel()
-    first = np.full(len(names), len(shown), dtype=np.int64)
-    first[shown[::-1]] = np.arange(len(shown))[::-1]  # the last one that is written is the first that is shown
-    ranked = np.argsort(first)[: int((first < len(shown)).sum())]
-    ids = np.full(len(names), -1, dtype=np.int64)
-    ids[ranked] = np.arange(len(ranked))
-    return Vocabulary(kind, [names[i] for i in ranked]), ids[codes]
+    ids, order = np.full(len(names), -1, dtype=np.int64), np.empty(0, dtype=np.int64)
+    for columns in parts:
+        for first in range(0, len(columns[0]), _LOOKED_AT):
+            shown = np.stack([column[first : first + _LOOKED_AT] for column in columns], axis=1).ravel()
+            new, place = np.unique(shown[ids[shown] < 0], return_index=True)
+            new = new[np.argsort(place)]
+            ids[new] = np.arange(len(order), len(order) + len(new))
+            order = np.append(order, new)
+            if len(order) == len(names):
+                break
+    return Vocabulary(kind, [names[code] for code in order.tolist()]), ids

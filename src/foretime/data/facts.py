@@ -52,7 +52,9 @@ class Facts:
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Facts:
         """Return the chosen rows, in the order given."""
-        return Facts(*(column[rows] for column in self.columns()))
+        start = self.start[rows]
+        end = start if self.end is self.start else self.end[rows]  # one column for both where all are events
+        return Facts(self.subject[rows], self.predicate[rows], self.object[rows], start, end)
 
     def columns(self) -> tuple[Ids, Ids, Ids, Ids, Ids]:
         """Return the five columns: subject, predicate, object, start, end."""

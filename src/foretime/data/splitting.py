@@ -34,7 +34,9 @@ def split_rows(times: Ids, by: SplitBy, valid_share: float, test_share: float, s
     valid, test = _sizes(count, valid_share, test_share)
     if by == "random":
         order = np.random.default_rng(seed).permutation(count)
-        return SplitRows(*(np.sort(part) for part in (order[valid + test :], order[:valid], order[valid:][:test])))
+        part = np.zeros(count, dtype=np.int8)
+        part[order[:valid]], part[order[valid:][:test]] = 1, 2
+        return SplitRows(*(np.flatnonzero(part == number) for number in range(len(SPLITS))))
     if by == "quantile":
         return quantile_rows(times, valid_share, test_share)
     if by != "time":

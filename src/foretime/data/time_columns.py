@@ -13,7 +13,7 @@ from foretime.config import DataConfig
 from foretime.data.columns import EVENT, HOW, INTERVAL
 from foretime.data.date_forms import Misreadings, read_dates, two_digit_years
 from foretime.data.facts import Ids
-from foretime.data.formats.table import RawTable, join_columns
+from foretime.data.formats.table import ABSENT, RawTable, share_values
 from foretime.data.granularity import are_few, choose_unit, without_midnights
 from foretime.data.problems import Problems, TableProblems
 from foretime.data.times import ACCEPTED, INTEGER, NO_TICK, VAGUE, Moments, is_coarser, ticks_of
@@ -33,9 +33,18 @@ def _other_layout(role: str) -> str:
     )
 
 
+def _numbered(columns: list[Ids], absent: int) -> Ids:
+    """Return one column of codes after the other, with another number for a cell without a value."""
+    codes = columns[0] if len(columns) == 1 else np.concatenate(columns)
+    return np.where(codes == ABSENT, absent, codes) if len(codes) and codes.min() == ABSENT else codes
+
+
 @dataclass(frozen=True)
 class TimeColumns:
-    """The different times of all tables, and for each row the number of its start and of its end."""
+    """The different times of all tables, and for each row the number of its start and of its end.
+
+    Where all facts are events at one time, both are the same array.
+    """
 
     tables: list[RawTable]
     texts: list[str]
@@ -46,10 +55,13 @@ class TimeColumns:
     @classmethod
     def parse(cls, tables: list[RawTable], config: DataConfig, problems: Problems) -> TimeColumns:
         """Return the times of the tables, read as the configuration says."""
-        ends = [table.columns[table.start] for table in tables] + [table.columns[table.end] for table in tables]
-        joined = join_columns(ends)
-        texts = [*joined.values, ""]  # a cell without a value has the code -1, and so the last text
-        start, end = np.split(joined.codes % len(texts), 2)
+        starts = [table.columns[table.start] for table in tables]
+        ends = [table.columns[table.end] for table in tables]
+        are_events = all(start is end for start, end in zip(starts, ends, strict=True))
+        values, codes = share_values(starts if are_events else starts + ends)
+        texts = [*values, ""]  # a cell without a value has the code -1, and so the last text
+        start = _numbered(codes[: len(starts)], len(values))
+        end = start if are_events else _numbered(codes[len(starts) :], len(values))
         moments, notes = read_dates(texts, config.date_format, config.granularity)
         problems.doubts += two_digit_years(texts, moments) if config.date_format == "auto" else []
         moments, coarsened = without_midnights(moments, config.granularity)
@@ -115,9 +127,9 @@ class TimeColumns:
 
     def _counts(self, good: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return how often each time occurs in good rows, at one end or at both; one that is not known does not."""
-        differ = self.start != self.end
-        codes = np.concatenate([self.start[good], self.end[good & differ]])
-        counts = np.bincount(codes, minlength=len(self.texts))
+        counts = np.bincount(self.start if good.all() else self.start[good], minlength=len(self.texts))
+        if self.end is not self.start:
+            counts += np.bincount(self.end[good & (self.start != self.end)], minlength=len(self.texts))
         counts[np.isin(self.moments.precision, ("", "unknown"))] = 0
         return counts
 
@@ -135,7 +147,7 @@ class TimeColumns:
         """
         unknown = (ticks == NO_TICK) & (self.moments.precision != "")
         for table, problems, start, end in self._by_table(found):
-            rows = np.flatnonzero(unknown[start] & unknown[end])
+            rows = np.flatnonzero(unknown[start] if start is end else unknown[start] & unknown[end])
             coarse = np.isin(self.moments.precision, ("", "unknown", *(VAGUE if timeless else ())), invert=True)
             vague = (coarse[start] | coarse[end])[rows]
             which = "the time is not known; give it"
@@ -165,7 +177,8 @@ class TimeColumns:
         offset = 0
         for table, problems in zip(self.tables, found, strict=True):
             rows = slice(offset, offset + len(table))
-            yield table, problems, self.start[rows], self.end[rows]
+            start = self.start[rows]
+            yield table, problems, start, start if self.end is self.start else self.end[rows]
             offset += len(table)
 
     def first_place(self, good: NDArray[np.bool_], number: int) -> str:

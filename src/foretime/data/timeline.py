@@ -81,7 +81,7 @@ class Timeline:
 
     def steps(self, ticks: Ids) -> Ids:
         """Return the step of each tick, `UNKNOWN` for `NO_TICK`. Every tick must be on the timeline."""
-        steps: Ids = np.searchsorted(self._ticks, ticks, side="right") - 1
+        steps: Ids = ticks - self.starts[0] if self.regular else np.searchsorted(self._ticks, ticks, side="right") - 1
         steps[ticks == NO_TICK] = UNKNOWN
         return steps
 

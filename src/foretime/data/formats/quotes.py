@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import csv
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from foretime.data.formats.streams import open_bytes
+from foretime.data.formats.streams import open_bytes, without_compression
 
 ESCAPED_QUOTE = 'a quote within quotes is written \\"; write it twice, "", as CSV has it'
 
 
 def has_backslash(table: pa.Table) -> bool:
-    """Return whether any text of a table, whose columns are dictionaries, has a backslash."""
-    chunks = (chunk.dictionary for column in table.columns for chunk in column.chunks)
-    return any(pc.any(pc.match_substring(chunk, "\\")).as_py() for chunk in chunks)
+    """Return whether any text of a table has a backslash; its columns are dictionaries, of one chunk each."""
+    texts = (column.chunk(0).dictionary for column in table.columns if column.num_chunks)
+    return any(pc.any(pc.match_substring(own, "\\")).as_py() for own in texts)
+
+
+def may_have_quote(path: Path) -> bool:
+    """Return whether there is a quote anywhere in a file; in one that would have to be unpacked there may be."""
+    if without_compression(path) != path:
+        return True
+    with open_bytes(path) as stream:
+        return any(b'"' in chunk for chunk in iter(partial(stream.read, 1 << 20), b""))
 
 
 def has_escaped_quote(path: Path) -> bool:

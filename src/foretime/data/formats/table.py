@@ -32,6 +32,12 @@ class Coded:
     values: list[str]
     codes: Ids
 
+    def rows(self, chosen: NDArray[np.bool_], absent: bool = False) -> Ids:
+        """Return the rows with a chosen value, (values,), and those without a value if they are wanted too."""
+        if not chosen.any() and not (absent and len(self.codes) and self.codes.min() == ABSENT):
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(np.append(chosen, absent)[self.codes])
+
 
 @dataclass(frozen=True)
 class RawTable:
@@ -98,7 +104,8 @@ class RawTable:
         """Report every row with an empty name."""
         for role in NAMES:
             column = self.columns[role]
-            rows = np.flatnonzero(np.append([value == "" for value in column.values], True)[column.codes])
+            empty = np.array([value == "" for value in column.values], dtype=bool)
+            rows = column.rows(empty, absent=True)
             problems.add(rows, f"no {role}", f"the {role} is empty; give it a name, or remove the row")
 
 
@@ -159,14 +166,17 @@ def _encode(column: pa.ChunkedArray, place: str) -> Coded:
         array = storage(column).dictionary_encode().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # a column without chunks
         array = pa.array([], pa.string()).dictionary_encode()
-    codes = array.indices.cast(pa.int64()).fill_null(ABSENT).to_numpy()
+    indices = array.indices.fill_null(ABSENT) if array.indices.null_count else array.indices
+    codes = indices.cast(pa.int64()).to_numpy()
     return drop_unused(texts_of(array.dictionary, kind, place), codes)
 
 
 def drop_unused(values: Sequence[str | None], codes: Ids) -> Coded:
     """Return a column whose values all occur: categories, and the header of a file, may be values of no row."""
-    used = np.bincount(codes[codes != ABSENT], minlength=len(values)) > 0
+    used = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
     used &= np.array([value is not None for value in values], dtype=bool)
+    if used.all():
+        return Coded([value for value in values if value is not None], codes)
     renumbered = np.append(np.where(used, np.cumsum(used) - 1, ABSENT), ABSENT)
     kept = [value for value, is_used in zip(values, used, strict=True) if is_used and value is not None]
     return Coded(kept, renumbered[codes].astype(np.int64))
@@ -174,11 +184,17 @@ def drop_unused(values: Sequence[str | None], codes: Ids) -> Coded:
 
 def join_columns(columns: list[Coded]) -> Coded:
     """Return one column after the other as one column, in which equal values have one code."""
+    values, codes = share_values(columns)
+    return Coded(values, codes[0] if len(codes) == 1 else np.concatenate(codes))
+
+
+def share_values(columns: list[Coded]) -> tuple[list[str], list[Ids]]:
+    """Return the different values of all columns, in the order in which they come first, and the codes of each."""
     values = pa.array([value for column in columns for value in column.values], pa.large_string()).dictionary_encode()
-    codes = np.append(values.indices.to_numpy(), ABSENT).astype(np.int64)
-    offsets = np.cumsum([0, *(len(column.values) for column in columns[:-1])])
-    moved = [
-        codes[np.where(column.codes == ABSENT, ABSENT, column.codes + offset)]
-        for column, offset in zip(columns, offsets, strict=True)
-    ]
-    return Coded(values.dictionary.to_pylist(), np.concatenate(moved))
+    numbers, first, codes = values.indices.to_numpy().astype(np.int64), 0, []
+    for column in columns:
+        own = numbers[first : first + len(column.values)]
+        same = np.array_equal(own, np.arange(len(own)))  # as in the first column: then nothing has to be moved
+        codes.append(column.codes if same else np.append(own, ABSENT)[column.codes])  # -1 is the last, ABSENT
+        first += len(own)
+    return values.dictionary.to_pylist(), codes
