@@ -15,7 +15,12 @@ from foretime.evaluation.explanations import ExplanationMeasures
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "measured_explanations.md"
 MARKS = "<!-- explanations:begin -->", "<!-- explanations:end -->"
-CONTROLS = {"random": "random events", "nearest": "the nearest in time"}
+CONTROLS = {
+    "random": "random events",
+    "nearest": "the nearest in time",
+    "random others": "random events that no reason names",
+    "nearest others": "the nearest in time that no reason names",
+}
 
 
 def main() -> None:
@@ -59,7 +64,11 @@ def ratios(found: ExplanationMeasures) -> list[str]:
         for events, words in CONTROLS.items()
         if (ratio := found.ratio(3, events)) is not None  # type: ignore[arg-type]
     ]
-    return [f"Without the events of three reasons H@1 falls {' and '.join(shown)}.", ""] if shown else []
+    if not shown:
+        return []
+    *first, last = shown
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return [f"Without the events of three reasons H@1 falls {listed}.", ""]
 
 
 if __name__ == "__main__":

@@ -58,6 +58,25 @@ def test_controls_are_as_many_events_of_the_subject(run: Run, meter: Explanation
         assert sorted(abs(int(facts.start[row]) - step) for row in chosen["nearest"]) == far
 
 
+def test_controls_without_the_events_of_the_reasons_are_as_many_others_or_all_there_are(
+    run: Run, meter: ExplanationMeter
+):
+    facts, drawn_short = run.graph.train, False
+    for asked in questions_about(run.graph.test, range(4), run.graph):
+        x, step = int(asked.question.subject[0]), int(asked.question.start[0])
+        own = [row for row in range(len(facts)) if x in (facts.subject[row], facts.object[row])]
+        for named in (own[:2], own[: len(own) // 2 + 1]):
+            others = sorted(set(own) - set(named), key=lambda row: abs(int(facts.start[row]) - step))
+            chosen = meter._chosen(asked, named, with_others=True)
+            for rows in (chosen["random others"], chosen["nearest others"]):
+                assert len(set(rows)) == len(rows) == min(len(named), len(others))
+                assert set(rows) <= set(others)
+            far = [abs(int(facts.start[row]) - step) for row in others[: len(named)]]
+            assert [abs(int(facts.start[row]) - step) for row in chosen["nearest others"]] == far
+            drawn_short |= len(others) < len(named)
+    assert drawn_short
+
+
 def test_truth_is_measured_where_the_planted_events_are_known(run: Run, evidence_run: Path):
     path = evidence_run.parent / "world" / "planted_events.jsonl"
     found = run.measure_explanations(questions=2, planted=path)

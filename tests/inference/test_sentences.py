@@ -127,7 +127,7 @@ def test_the_nearest_event_stands_for_all_between_the_two(graph: Graph):
     between = ReasonFinder(index, np.empty(0, dtype=np.float32)).between(*fact[:3], fact.first)
     reason = Statements(GraphWords(graph)).show(fact, ("met",), 2.0, between=between)
     assert reason.clause == (
-        'there was "Accuse" by Vinunia towards Vigaband the same day, one of 3 events between the two'
+        'there were 3 events between the two, the nearest "Accuse" by Vinunia towards Vigaband the same day'
     )
     assert [event.time for event in reason.events] == ["2024-05-12", "2024-05-15", "2024-04-11"]
     shares = [event.contribution for event in reason.events]

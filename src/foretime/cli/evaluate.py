@@ -103,7 +103,8 @@ def measure_explanations(run: Path, asked: dict[str, Any], save: bool, as_json: 
         return
     show(found.table())
     say("hidden or kept: the events of the k strongest reasons; beside them as many events of the subject,")
-    say("at random and nearest in time; necessity, sufficiency, contrast and size: of questions answered right")
+    say("at random and nearest in time, and the same of others, which no reason names (all it has, if too few)")
+    say("necessity, sufficiency, contrast and size: of questions answered right")
 
 
 def print_protocol(evaluation: ft.Evaluation) -> None:

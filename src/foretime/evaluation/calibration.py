@@ -20,7 +20,7 @@ from foretime.data.facts import Ids
 from foretime.evaluation.fitting import behind_best, fit_logistic, fit_rest, fit_temperature, rest_logits
 from foretime.evaluation.metrics import Floats
 
-PRIOR_DEVIATION = 0.25
+PRIOR_DEVIATION = 1.0
 """The standard deviation of every weight before any fact is seen; weights of 0 leave the softmax as it is."""
 SHAPE = ("log_probability", "log_other", "entropy", "lead")
 """What is read from the softmax of the scores: ln p of the best candidate, −ln(1 − p), the entropy, ln(p / next p)."""
@@ -110,23 +110,26 @@ class Calibration:
 
 
 def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int) -> Calibration:
-    """Return the most likely calibration, given the true answers; the softmax of the scores without any."""
+    """Return the most likely calibration, given the true answers; the softmax of the scores without any.
+
+    The questions should be in no order: the candidates behind a wrong best one are fitted on the first of them.
+    """
     temperatures = _fit_temperatures(batches, kinds)
-    asked = [
-        batch._replace(scores=batch.scores / torch.from_numpy(temperatures[batch.kind])[:, None].to(batch.scores.dtype))
-        for batch in batches
-        if len(batch.answer)
-    ]
+    asked = [batch for batch in batches if len(batch.answer)]
     if not asked:
         return Calibration.of_temperature(1.0, kinds)
-    shapes = [_shape(batch.scores) for batch in asked]
+
+    def scaled(batch: ScoredCandidates) -> Tensor:
+        return batch.scores / torch.from_numpy(temperatures[batch.kind])[:, None].to(batch.scores.dtype)
+
+    shapes = [_shape(scaled(batch)) for batch in asked]
     log_odds = np.concatenate([shape.log_odds for shape in shapes])
     is_right = [shape.best == batch.answer for shape, batch in zip(shapes, asked, strict=True)]
     is_kind = np.concatenate([batch.kind for batch in asked])[:, None] == np.arange(kinds)  # (questions, kinds)
     columns = [is_kind, is_kind * log_odds[:, None], np.concatenate([shape.values for shape in shapes])]
     weights = fit_logistic(np.hstack(columns), log_odds, torch.cat(is_right).numpy(), PRIOR_DEVIATION)
-    missed = (
-        (behind_best(batch.scores[~right], shape.best[~right]), batch.answer[~right])
+    missed = (  # one batch at a time, and no more of them than are fitted on
+        (behind_best(scaled(batch)[~right], shape.best[~right]), batch.answer[~right])
         for batch, shape, right in zip(asked, shapes, is_right, strict=True)
     )
     of_kinds = zip(temperatures.tolist(), weights[:kinds].tolist(), weights[kinds : 2 * kinds].tolist(), strict=True)

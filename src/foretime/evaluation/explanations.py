@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -26,8 +26,11 @@ FIRST = 5
 """How many events the normalised discounted cumulative gain looks at."""
 SHARE = 0.8
 """The share of the lead that `reasons_needed` asks for."""
-Chosen = Literal["reasons", "random", "nearest"]
-"""Whose events are hidden or kept: those of the reasons, or as many of the subject's, at random or nearest in time."""
+Chosen = Literal["reasons", "random", "nearest", "random others", "nearest others"]
+"""Whose events are hidden or kept: those of the reasons, or as many of the subject's, at random or nearest in time.
+
+The others are drawn without the events of the reasons; where the subject has too few of them, all it has are hidden."""
+CONTROLS: tuple[Chosen, ...] = get_args(Chosen)[1:]
 MEASURES = {
     "precision@1": "truth: precision@1",
     "ndcg@5": "truth: NDCG@5",
@@ -96,9 +99,9 @@ class ExplanationMeasures(Tabular):
             row[one.events] = one.mean
             if one.events == "reasons":
                 row |= {"95 %": f"{one.low:.3f}–{one.high:.3f}", "questions": one.questions}
-        columns = ("measure", "k", "reasons", "95 %", "random", "nearest", "questions")
+        columns = ("measure", "k", "reasons", "95 %", *CONTROLS, "questions")
         records = [{name: row.get(name) for name in columns} for row in rows.values()]
-        return Table.of(records, "explanations", dict.fromkeys(("reasons", "random", "nearest"), ".3f"))
+        return Table.of(records, "explanations", dict.fromkeys(get_args(Chosen), ".3f"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""

@@ -79,7 +79,9 @@ def fit_rest(missed: Iterable[Scored], deviation: float) -> tuple[float, float]:
     kept: list[Scored] = []
     for behind, answer in missed:
         room = MISSED_AT_MOST - sum(len(found) for _, found in kept)
-        kept += [(behind[:room].clone(), answer[:room])] if len(answer) and room > 0 else []
+        kept += [(behind[:room].clone(), answer[:room])] if len(answer) else []
+        if len(answer) >= room:
+            break
     if not kept:
         return 1.0, 0.0
     weights = torch.tensor([0.0, 0.1], dtype=torch.float64, requires_grad=True)  # ln T, √bend

@@ -121,8 +121,8 @@ class ExplanationMeter:
         values: dict[MeasureKey, float] = {}
         for k in KS:
             own = self._rows.find(events_of(reasons[:k]))
-            values[MeasureKey("hidden", k)] = len(own)
-            for name, rows in self._chosen(asked, own).items():
+            for name, rows in self._chosen(asked, own, with_others=True).items():
+                values[MeasureKey("hidden", k, name)] = len(rows)
                 after = self._rank(self._evidence.without(rows), asked) if rows else 1.0
                 values[MeasureKey("necessity_mrr", k, name)] = 1 - 1 / after
                 values[MeasureKey("necessity_hits@1", k, name)] = float(after > 1)
@@ -155,15 +155,26 @@ class ExplanationMeter:
             values[MeasureKey("contrast", CONTRAST, name)] = float(scores[found.second] > scores[found.first])
         return values
 
-    def _chosen(self, asked: Asked, own: list[int]) -> dict[Chosen, list[int]]:
-        """Return rows of events: the reasons' own, and as many of the subject's, at random and nearest in time."""
+    def _chosen(self, asked: Asked, own: list[int], with_others: bool = False) -> dict[Chosen, list[int]]:
+        """Return rows of events: the reasons' own, and as many of the subject's, at random and nearest in time.
+
+        With the others there are two more of each: as many that are not the reasons' own, or all of them.
+        """
         facts, x = self._evidence.facts, int(asked.question.subject[0])
         pool = self._generator.permutation(np.flatnonzero((facts.subject == x) | (facts.object == x)))
         start, end = (ends[pool] for ends in facts.known_ends())
         step = int(asked.question.known_ends()[0][0])
         far = np.minimum(np.abs(start - step), np.abs(end - step))
         nearest = pool[np.argsort(far, kind="stable")]
-        return {"reasons": own, "random": pool[: len(own)].tolist(), "nearest": nearest[: len(own)].tolist()}
+        found: dict[Chosen, list[int]] = {
+            "reasons": own,
+            "random": pool[: len(own)].tolist(),
+            "nearest": nearest[: len(own)].tolist(),
+        }
+        if with_others:
+            found["random others"] = pool[~np.isin(pool, own)][: len(own)].tolist()
+            found["nearest others"] = nearest[~np.isin(nearest, own)][: len(own)].tolist()
+        return found
 
 
 def _size(explanation: Explanation) -> dict[MeasureKey, float]:

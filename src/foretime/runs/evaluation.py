@@ -33,10 +33,10 @@ from foretime.evaluation.slots import SLOTS, Slot
 from foretime.reranker.scorer import Scorer
 from foretime.runs.protocols import AskedScorer, pair_history
 
-SCORES_AT_MOST = 30_000_000
-"""Scores that are kept at once to fit a calibration."""
-FITTED_AT_MOST = 4_000
-"""Facts that a calibration is fitted on: more would hardly move it."""
+SCORES_AT_MOST = 70_000_000
+"""Scores that are kept at once to fit a calibration: 280 megabytes."""
+FITTED_AT_MOST = 10_000
+"""Facts that a calibration is fitted on: each kind of question should have some hundreds."""
 RANKED_AT_MOST = 10_000
 """Facts whose predicate and time are ranked by models of these slots."""
 ASKED_AT_MOST = 2_000
@@ -57,6 +57,8 @@ def softmax_at(slot: Slot, temperature: float = 1.0) -> Calibration:
 def calibrate(asked_scorer: AskedScorer, graph: Graph, facts: Facts) -> dict[str, Calibration]:
     """Return the calibration of each slot that may be asked for, fitted on facts of valid."""
     found: dict[str, Calibration] = {}
+    # files are often sorted, and a part of the fit looks at the first questions only
+    facts = facts.take(np.random.default_rng(0).permutation(len(facts)))
     for slot in SLOTS:
         scorer = asked_scorer.for_times if slot == "time" else asked_scorer.scorer
         history = pair_history(scorer.model, graph)

@@ -153,7 +153,9 @@ class Statements:
         what, when = words.event(nearest), words.when(_distance(asked, nearest))
         among = "" if len(between) == 1 else f", one of {len(between):,} events between the two"
         sentence = f"{what} {when} ({words.label(nearest.time)}){among or ', the only event between the two'}"
-        return _Statement(title, sentence, f"there was {what} {when}{among}", between)
+        # the number first: a reader would take the nearest one, named alone, for what decides
+        many = f"there were {len(between):,} events between the two, the nearest {what} {when}"
+        return _Statement(title, sentence, many if among else f"there was {what} {when}", between)
 
     def _same(self, about: _About) -> _Statement:
         asked = about.asked
