@@ -16,7 +16,7 @@ import foretime
 SOURCE = Path(foretime.__file__).parent
 ROOMS = [
     ("errors", "files", "kernels"),
-    ("tables",),
+    ("tables", "devices"),
     ("config",),
     ("data",),
     ("rules",),
