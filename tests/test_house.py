@@ -16,8 +16,9 @@ import foretime
 SOURCE = Path(foretime.__file__).parent
 ROOMS = [
     ("errors", "files", "kernels"),
-    ("tables", "devices"),
+    ("tables",),
     ("config",),
+    ("devices",),
     ("data",),
     ("rules",),
     ("models",),

@@ -185,9 +185,17 @@ class ModelConfig(Section):
 LossName = Literal["softmax", "negatives", "margin"]
 
 
+DEVICE_NAMES: Final = "auto, cpu, cuda, cuda:N (as in cuda:1) or mps"
+
+
+def is_device(name: str) -> bool:
+    """Return whether a device may have such a name, here or on another machine."""
+    return re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,3})?|mps", name) is not None
+
+
 def _check_device(name: str) -> str:
-    if re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,3})?|mps", name) is None:
-        raise PydanticCustomError("device", "Input should be auto, cpu, cuda, cuda:N (as in cuda:1) or mps")
+    if not is_device(name):
+        raise PydanticCustomError("device", f"Input should be {DEVICE_NAMES}")
     return name
 
 

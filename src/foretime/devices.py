@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from foretime.config import DEVICE_NAMES, is_device
 from foretime.errors import ConfigError
 
 CPU = torch.device("cpu")
@@ -23,8 +24,10 @@ WHERE = "https://pytorch.org/get-started/locally"
 def find_device(name: str) -> torch.device:
     """Return a device by its name: `auto` is the first CUDA device, else MPS, else the CPU.
 
-    Raise `ConfigError` if it is not there.
+    Raise `ConfigError` if it is not there, or none is called so.
     """
+    if not is_device(name):
+        raise ConfigError(f"no device has the name {name!r}; write {DEVICE_NAMES}")
     kind, _, number = (_best() if name == "auto" else name).partition(":")
     if kind == "cuda":
         if int(number or 0) >= torch.cuda.device_count():

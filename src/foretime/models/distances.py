@@ -70,7 +70,7 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
 FORMULAS: dict[Kind, Callable[[Tensor, Tensor], Tensor]] = {
     "absolute": lambda query, rows: (query - rows).abs().sum(-1),
     # a norm has a gradient at zero, where the root of a sum has none
-    "moduli": lambda query, rows: (query - rows).unflatten(-1, (2, -1)).norm(dim=-2).sum(-1),
+    "moduli": lambda query, rows: (query - rows).view(*rows.shape[:-1], 2, -1).norm(dim=-2).sum(-1),
     "squared": lambda query, rows: (query - rows).square().sum(-1),
 }
 """The sums as tensors, as `in_blocks` asks for them."""

@@ -29,7 +29,7 @@ def precision_warning(config: TrainingConfig) -> str | None:
 def has_bfloat16(device: torch.device = CPU) -> bool:
     """Return whether a device multiplies in bfloat16 by instructions of its own; of MPS torch does not say it."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     found = torch.cpu.get_capabilities()
     own = any(bool(found.get(name)) for name in ("avx512_bf16", "amx_bf16", "bf16"))
     return own or device.type == "mps"

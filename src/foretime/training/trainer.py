@@ -104,9 +104,9 @@ def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimiz
 
     Elsewhere than on the CPU it takes all tables at once, each where it is.
     """
-    form = {"fused": True} if model.device == CPU else {"foreach": True}
-    kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam}[config.optimizer]
-    return kind(model.parameters(), lr=config.learning_rate, **form)
+    kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.Adagrad
+    on_cpu = model.device == CPU
+    return kind(model.parameters(), lr=config.learning_rate, fused=on_cpu, foreach=not on_cpu)
 
 
 class Trainer:
