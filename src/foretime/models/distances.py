@@ -67,10 +67,14 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
     return PairSums.apply(query, table, objects, kind)  # type: ignore[no-any-return, no-untyped-call]
 
 
+def _moduli(query: Tensor, rows: Tensor) -> Tensor:
+    # a norm has a gradient at zero, where the root of a sum has none
+    return torch.linalg.vector_norm(torch.stack((query - rows).chunk(2, dim=-1)), dim=0).sum(-1)
+
+
 FORMULAS: dict[Kind, Callable[[Tensor, Tensor], Tensor]] = {
     "absolute": lambda query, rows: (query - rows).abs().sum(-1),
-    # a norm has a gradient at zero, where the root of a sum has none
-    "moduli": lambda query, rows: (query - rows).view(*rows.shape[:-1], 2, -1).norm(dim=-2).sum(-1),
+    "moduli": _moduli,
     "squared": lambda query, rows: (query - rows).square().sum(-1),
 }
 """The sums as tensors, as `in_blocks` asks for them."""
