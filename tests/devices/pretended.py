@@ -1,7 +1,7 @@
 """Devices that are not here: a pretended one, whose tensors hold their numbers on the CPU and say that they do not.
 
-torch's own fake CUDA checks devices and shapes, and knows no numbers and no gradients. The pretended device has both. It
-takes the name `meta`, the only one of a device without hardware that autograd knows.
+torch's own fake CUDA checks devices and shapes, and knows no numbers and no gradients. The pretended device has both.
+It takes the name `meta`, the only one of a device without hardware that autograd knows.
 """
 
 from __future__ import annotations
@@ -101,8 +101,10 @@ class Borders(TorchDispatchMode):
         self.crossings = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        crosses = False
+        kwargs, crosses = kwargs or {}, False
+        if torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd"):
+            with self:  # in inference mode, what is made of other operations comes here whole
+                return function.decompose(*args, **kwargs)
         if function.overloadpacket is aten._to_copy and kwargs.get("device") is not None:
             crosses = torch.device(kwargs["device"]) != args[0].device
         if function.overloadpacket is aten.copy_:
@@ -115,12 +117,14 @@ class Borders(TorchDispatchMode):
         return function(*args, **kwargs)
 
 
-class Indexing(TorchFunctionMode):
-    """While it is open, CUDA tensors are indexed by operations: Python's brackets look for a CUDA that is there."""
+class Operators(TorchFunctionMode):
+    """While it is open, CUDA tensors have operations for operators: `[]` and `~` look for a CUDA that is there."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function is torch.Tensor.__getitem__ and args[0].device == CUDA:
             return _indexed(args[0], args[1] if isinstance(args[1], tuple) else (args[1],))
+        if function is torch.Tensor.__invert__:
+            return args[0].bitwise_not()
         return function(*args, **(kwargs or {}))
 
 
@@ -176,5 +180,5 @@ def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[Borders]:
 
     with monkeypatch.context() as patched:
         patched.setattr(FakeTensor, "numpy", numpy)
-        with FakeTensorMode(allow_non_fake_inputs=True), Borders() as borders, Indexing(), torch.no_grad():
+        with FakeTensorMode(allow_non_fake_inputs=True), Borders() as borders, Operators(), torch.no_grad():
             yield borders

@@ -1,8 +1,10 @@
-"""Every model on a device that is not here: fake CUDA for what it computes, a pretended one for numbers and gradients."""
+"""Every model on devices that are not here: fake CUDA for its scores, a pretended one for numbers and gradients."""
 
 import numpy as np
 import pytest
 import torch
+from tests.devices.built import ALONE, ENSEMBLES, KINDS, build, settings_of, some_queries
+from tests.devices.pretended import CUDA, ELSEWHERE, Elsewhere, StrayError, elsewhere, fake_cuda
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorDeviceMismatchError
 
@@ -19,8 +21,6 @@ from foretime.training.candidates import SampledSoftmax, most_frequent
 from foretime.training.losses import SampledLoss
 from foretime.training.objective import loss_each
 from foretime.training.trainer import build_optimizer
-from tests.devices.built import ALONE, ENSEMBLES, KINDS, build, settings_of, some_queries
-from tests.devices.pretended import CUDA, ELSEWHERE, Elsewhere, StrayError, elsewhere, fake_cuda
 
 
 def test_no_model_escapes():
