@@ -18,6 +18,7 @@ ROOMS = [
     ("errors", "files", "kernels"),
     ("tables",),
     ("config",),
+    ("devices",),
     ("data",),
     ("rules",),
     ("models",),
@@ -89,6 +90,15 @@ def test_nothing_that_a_file_says_is_ever_executed_and_only_the_command_line_pri
                 assert called.id != "print" or room(path) == "cli", path
             elif isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
                 assert (called.value.id, called.attr) not in FORBIDDEN_CALLS, path
+
+
+def test_tensors_change_their_device_in_one_module():
+    moved = {"cpu", "cuda", "pin_memory"}
+    for path, tree in TREES.items():
+        called = {
+            node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and hasattr(node.func, "attr")
+        }
+        assert not called & moved or room(path) == "devices", path
 
 
 def test_every_class_has_a_name_of_its_own_every_module_says_what_it_is_and_imports_what_every_system_has():

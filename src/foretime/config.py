@@ -185,6 +185,23 @@ class ModelConfig(Section):
 LossName = Literal["softmax", "negatives", "margin"]
 
 
+DEVICE_NAMES: Final = "auto, cpu, cuda, cuda:N (as in cuda:1) or mps"
+
+
+def is_device(name: str) -> bool:
+    """Return whether a device may have such a name, here or on another machine."""
+    return re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,3})?|mps", name) is not None
+
+
+def _check_device(name: str) -> str:
+    if not is_device(name):
+        raise PydanticCustomError("device", f"Input should be {DEVICE_NAMES}")
+    return name
+
+
+Device = Annotated[str, AfterValidator(_check_device)]
+
+
 class TrainingConfig(Section):
     """`[training]`: how the model is fitted."""
 
@@ -233,6 +250,9 @@ class TrainingConfig(Section):
     by the first."""
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed of the initial weights, of the order of questions and of the entities that are drawn."""
+    device: Device = "auto"
+    """Where embeddings, losses, ranking and calibration are computed: `cpu`, `cuda`, `cuda:1` or `mps`; `auto` takes
+    CUDA if torch has a device of it, then MPS, then the CPU. Evidence and trees are always on the CPU."""
     threads: int = Field(default=0, ge=0, le=MOST_THREADS)
     """Threads of the matrix products; 0 for one for each core. A resumed run uses the number it began with."""
     checkpoint_seconds: float = Field(default=60.0, ge=0.0, le=MOST_SECONDS)

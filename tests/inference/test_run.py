@@ -156,7 +156,7 @@ def test_a_preset_names_the_folder_and_chooses_the_settings(run: ft.Run, tmp_pat
 
 
 def test_a_warning_reaches_the_callback(run: ft.Run, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("foretime.training.precision.has_bfloat16", lambda: False)
+    monkeypatch.setattr("foretime.training.precision.has_bfloat16", lambda _: False)
     heard, settings = Heard(), QUICK | {"training.precision": "bfloat16"}
     ft.train(run.graph, model="distmult", folder=tmp_path / "run", settings=settings, callback=heard, test=False)
     assert [text.split(":")[0] for text in heard.warned] == ["this processor has no instructions for bfloat16"]

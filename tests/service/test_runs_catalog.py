@@ -61,11 +61,11 @@ def test_a_run_that_could_not_be_loaded_is_tried_again(watching: Live, served: P
     monkeypatch.setattr(catalog, "FIRST_RETRY", 0.1)
     failures: list[str] = []
 
-    def fail_twice(name: str, path: Path) -> ServedRun:
+    def fail_twice(name: str, path: Path, device: str | None) -> ServedRun:
         if len(failures) < 2:
             failures.append(name)
             raise MemoryError
-        return ServedRun(name, path)
+        return ServedRun(name, path, device)
 
     monkeypatch.setattr(catalog, "ServedRun", fail_twice)
     shutil.copytree(served / "small", served / "other")

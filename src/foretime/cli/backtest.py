@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
-from foretime.cli.options import MOST_COUNT, AsJson, Filter, RunPath, parse_settings
+from foretime.cli.options import MOST_COUNT, AsJson, Device, Filter, RunPath, parse_settings
 from foretime.cli.output import note, print_json, say, show
 
 
@@ -34,6 +34,7 @@ def backtest(  # noqa: PLR0913, each is a flag
     filter_name: Filter = None,
     plot: Annotated[Path | None, typer.Option(help="Where a plot over time goes (.svg, .png).")] = None,
     csv: Annotated[Path | None, typer.Option(help="Where the table goes as CSV.")] = None,
+    device: Device = None,
     as_json: AsJson = False,
 ) -> None:
     """Roll a run of forecasts through the past: its figures over time, with fixed and with retrained weights."""
@@ -43,7 +44,7 @@ def backtest(  # noqa: PLR0913, each is a flag
         ft.Evaluation.check_plot_file(plot)  # ranking takes its time: not after it
     from foretime.cli.progress import TerminalProgress
 
-    found = ft.open_run(run).backtest(
+    found = ft.open_run(run, device=device).backtest(
         start, end, every, retrain=retrain, out=out, settings=parse_settings(settings or []), filter=filter_name,
         callback=TerminalProgress(),
     )  # fmt: skip

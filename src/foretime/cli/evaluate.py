@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 
 import foretime as ft
-from foretime.cli.options import LARGEST_SEED, MOST_COUNT, AsJson, Filter, RunPath, SplitName
+from foretime.cli.options import LARGEST_SEED, MOST_COUNT, AsJson, Device, Filter, RunPath, SplitName
 from foretime.cli.output import error_console, note, print_json, say, show
 
 
@@ -56,16 +56,17 @@ def evaluate(  # noqa: PLR0913, each is a flag
     save: Annotated[
         bool, typer.Option("--save", help="With --explanations: keep it in the run as explanations.json.")
     ] = False,
+    device: Device = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank the facts of a split with the best weights of a run, or measure its explanations."""
     if explanations:
         asked: dict[str, Any] = {"split": split, "questions": questions, "seed": seed, "planted": planted}
-        measure_explanations(run, asked, save, as_json)
+        measure_explanations(ft.open_run(run, device=device), asked, save, as_json)
         return
     if plot is not None:
         ft.Evaluation.check_plot_file(plot)  # ranking takes its time: not after it
-    opened = ft.open_run(run)
+    opened = ft.open_run(run, device=device)
     found = opened.evaluate(split, filter=filter_name, protocol=protocol)
     if plot is not None:
         found.plot_reliability(plot)
@@ -86,7 +87,7 @@ def evaluate(  # noqa: PLR0913, each is a flag
         say(f"ties: MRR is {found.pessimistic_mrr:.4f} if they are lost, {found.optimistic_mrr:.4f} if won")
 
 
-def measure_explanations(run: Path, asked: dict[str, Any], save: bool, as_json: bool) -> None:
+def measure_explanations(opened: ft.Run, asked: dict[str, Any], save: bool, as_json: bool) -> None:
     """Print how good the explanations of a run are, and keep it in the run if asked to."""
     with Progress(console=error_console, transient=True) as bar:
         task = bar.add_task("explaining", total=None)
@@ -94,7 +95,6 @@ def measure_explanations(run: Path, asked: dict[str, Any], save: bool, as_json: 
         def tell(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        opened = ft.open_run(run)
         found = opened.measure_explanations(**asked, progress=tell)
     if save:
         note(f"kept in {found.save(opened.path)}")

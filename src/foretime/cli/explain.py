@@ -14,6 +14,7 @@ from foretime.cli.options import (
     RESTRICTION,
     WHAT_IF,
     AsJson,
+    Device,
     Known,
     RunPath,
     TargetName,
@@ -38,6 +39,7 @@ def explain(  # noqa: PLR0913, each is a flag
     format_: Annotated[
         Literal["text", "markdown", "html", "json"], typer.Option("--format", help="How it is written.")
     ] = "text",
+    device: Device = None,
     as_json: AsJson = False,
     *,
     question: dict[str, str],
@@ -52,7 +54,7 @@ def explain(  # noqa: PLR0913, each is a flag
     whole = {"subject", "predicate", "object"} <= set(question) and {"time", "start", "end"} & set(question)
     if not whole:
         _ = ft.Question(**question).targets  # a question that cannot be asked should not wait for the model
-    opened = open_run(run)
+    opened = open_run(run, device)
     what_if = opened.what_if(**evidence) if evidence else None
     view = as_of_view(opened, as_of, evidence)
     if isinstance(view, ft.RunView):

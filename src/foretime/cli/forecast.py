@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
-from foretime.cli.options import MOST_COUNT, QUESTION, AsJson, FlagGroup, RunPath, takes
+from foretime.cli.options import MOST_COUNT, QUESTION, AsJson, Device, FlagGroup, RunPath, takes
 from foretime.cli.output import note, open_run, print_json, say, show
 
 SLOTS = FlagGroup("slots", {name: QUESTION.flags[name] for name in ("subject", "predicate", "object")})
@@ -25,6 +25,7 @@ def forecast(  # noqa: PLR0913, each is a flag
     top: Annotated[int, typer.Option("--top", "-n", help="How many events.", max=MOST_COUNT)] = 20,
     why: Annotated[int, typer.Option(help="Say why, with so many reasons for each event.", min=0, max=MOST_COUNT)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "--csv", metavar="FILE", help="Write a CSV file.")] = None,
+    device: Device = None,
     as_json: AsJson = False,
     *,
     slots: dict[str, str],
@@ -32,7 +33,7 @@ def forecast(  # noqa: PLR0913, each is a flag
     """Say which events the coming steps are likely to bring, of the whole graph or of the slots that you give."""
     if steps is not None and days is not None:
         raise ft.QuestionError("--steps and --days say the same; give one of them")
-    opened = open_run(run)
+    opened = open_run(run, device)
     if days is not None and opened.graph.timeline.unit != "day":
         raise ft.QuestionError(f"a step of this graph is no day but a {opened.graph.timeline.unit}; give --steps")
     found = opened.forecast(**slots, start=start, steps=steps or days or 7, top=top)

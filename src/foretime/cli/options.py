@@ -25,6 +25,12 @@ GraphSource = Annotated[
     str, typer.Argument(help="A folder of splits, a file of events, a database, or a run.", show_default=False)
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device", metavar="auto|cpu|cuda|cuda:N|mps", help="Where the model computes; default: as the run says."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Known = Annotated[Literal["mark", "hide"], typer.Option("--already-known", help="Mark known answers, or hide them.")]
 Filter = Annotated[

@@ -45,9 +45,9 @@ def note(text: str) -> None:
     error_console.print(text, markup=False, soft_wrap=True)
 
 
-def open_run(path: Path) -> ft.Run:
+def open_run(path: Path, device: str | None = None) -> ft.Run:
     """Return a run, and say it if its answers are not those of a finished one."""
-    run = ft.open_run(path)
+    run = ft.open_run(path, device=device)
     if run.note:
         note(run.note)
     if run.update_note:

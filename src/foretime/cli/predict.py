@@ -15,6 +15,7 @@ from foretime.cli.options import (
     RESTRICTION,
     WHAT_IF,
     AsJson,
+    Device,
     Known,
     RunPath,
     as_of_view,
@@ -32,6 +33,7 @@ def predict(  # noqa: PLR0913, each is a flag
     terms: Annotated[bool, typer.Option("--terms", help="Show the terms that add up to each score.")] = False,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
+    device: Device = None,
     as_json: AsJson = False,
     *,
     question: dict[str, str],
@@ -52,7 +54,7 @@ def predict(  # noqa: PLR0913, each is a flag
     if questions is not None and restriction:
         raise ft.QuestionError("--type and --where are of one question; the file may have the columns type and where")
     if questions is not None and out is not None:
-        opened = open_run(run)
+        opened = open_run(run, device)
         if why:
             _say_what_is_missing(opened)
         count = as_of_view(opened, as_of, evidence).answer_file(
@@ -62,7 +64,7 @@ def predict(  # noqa: PLR0913, each is a flag
         return
     asked = ft.Question(**question, **restriction)
     targets = asked.targets  # a question that cannot be asked should not wait for the model
-    opened = open_run(run)
+    opened = open_run(run, device)
     if targets == ("time",) and not opened.uses_time:
         note("this model knows no time: all steps are equally likely, and their order means nothing")
     if why:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import foretime as ft
+from foretime.cli.options import Device
 from foretime.cli.output import note
 
 
@@ -43,11 +44,12 @@ def serve(  # noqa: PLR0913, each is a flag
     ] = 8.0,
     connections: Annotated[int, typer.Option(help="Connections that one address may hold.", min=1, max=100_000)] = 200,
     threads: Annotated[int, typer.Option(help="Threads of the matrix products; 0: all cores.", min=0, max=256)] = 0,
+    device: Device = None,
 ) -> None:
     """Serve the answers of runs over HTTP, with a page to explore them."""
     ft.serve(
         runs, host=host, port=port, token=token or None, look_again=look_again, queue=queue,
         gather_seconds=gather_ms / 1000, deadline=deadline, grace=grace, give_up=give_up,
-        load_seconds=load_seconds, load_memory=load_memory, connections=connections, threads=threads,
+        load_seconds=load_seconds, load_memory=load_memory, connections=connections, threads=threads, device=device,
         ready=lambda address: note(f"foretime listens on {address}"), warn=note,
     )  # fmt: skip

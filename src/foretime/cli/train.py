@@ -69,6 +69,13 @@ def train(  # noqa: PLR0913, each is a flag
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.", max=MOST_JOBS)
     ] = 1,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|cpu|cuda|cuda:N|mps",
+            help="Where the model is trained; default: CUDA, else MPS, else the CPU.",
+        ),
+    ] = None,
     tensorboard: Annotated[bool, typer.Option(help="Write TensorBoard scalars into the run folder.")] = False,
     *,
     reading: dict[str, Any],
@@ -97,15 +104,17 @@ def train(  # noqa: PLR0913, each is a flag
         other = graph is not None or any(value is not None for value in (out, config, model, preset, warm_start))
         if other or set(given) - {"training.epochs"}:
             raise ft.ConfigError(
-                "--resume continues the run as it was configured; leave out the other settings, all but --epochs"
+                "--resume continues the run as it was configured; leave out the other settings, all but --epochs and "
+                "--device"
             )
         run = ft.resume(
-            resume, epochs=epochs, callback=TerminalProgress(), jobs=jobs, test=test, tensorboard=tensorboard
-        )
+            resume, epochs=epochs, callback=TerminalProgress(), jobs=jobs, device=device, test=test,
+            tensorboard=tensorboard,
+        )  # fmt: skip
     else:
         run = ft.train(
             graph, preset=preset, model=model, config=config, settings=given, folder=out, warm_start=warm_start,
-            callback=TerminalProgress(), jobs=jobs, test=test, tensorboard=tensorboard,
+            callback=TerminalProgress(), jobs=jobs, device=device, test=test, tensorboard=tensorboard,
         )  # fmt: skip
     print_outcome(run)
     note(f"ask it: foretime predict {run.path} --subject … --predicate … --time …")

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from foretime.data.facts import Ids
+from foretime.devices import fetch, send, widest
 from foretime.evaluation.fitting import behind_best, fit_logistic, fit_rest, fit_temperature, rest_logits
 from foretime.evaluation.metrics import Floats
 
@@ -93,11 +94,11 @@ class Calibration:
         question sum to one.
         """
         temperature, constant, slope = np.array(self.kinds)[kind].T
-        scaled = scores / torch.from_numpy(temperature)[:, None].to(scores.dtype)
+        scaled = scores / _of_rows(temperature, scores)
         shape = _shape(scaled)
         weights = np.array([self.first.get(name, 0.0) for name in SHAPE])
         odds = shape.log_odds * (1 + slope) + constant + shape.values @ weights
-        best = torch.from_numpy(odds).sigmoid().to(scores.dtype)
+        best = send(torch.from_numpy(odds).sigmoid().to(scores.dtype), scores.device)
         rest = torch.softmax(rest_logits(behind_best(scaled, shape.best), self.rest_temperature, self.rest_bend), dim=1)
         open_ = scores.isfinite().sum(1)
         best = torch.where(open_ < 2, open_.to(best.dtype), torch.maximum(best.clamp(max=self.ceiling), 1 / open_))
@@ -120,14 +121,14 @@ def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int) -> Calibrat
         return Calibration.of_temperature(1.0, kinds)
 
     def scaled(batch: ScoredCandidates) -> Tensor:
-        return batch.scores / torch.from_numpy(temperatures[batch.kind])[:, None].to(batch.scores.dtype)
+        return batch.scores / _of_rows(temperatures[batch.kind], batch.scores)
 
     shapes = [_shape(scaled(batch)) for batch in asked]
     log_odds = np.concatenate([shape.log_odds for shape in shapes])
     is_right = [shape.best == batch.answer for shape, batch in zip(shapes, asked, strict=True)]
     is_kind = np.concatenate([batch.kind for batch in asked])[:, None] == np.arange(kinds)  # (questions, kinds)
     columns = [is_kind, is_kind * log_odds[:, None], np.concatenate([shape.values for shape in shapes])]
-    weights = fit_logistic(np.hstack(columns), log_odds, torch.cat(is_right).numpy(), PRIOR_DEVIATION)
+    weights = fit_logistic(np.hstack(columns), log_odds, fetch(torch.cat(is_right)).numpy(), PRIOR_DEVIATION)
     missed = (  # one batch at a time, and no more of them than are fitted on
         (behind_best(scaled(batch)[~right], shape.best[~right]), batch.answer[~right])
         for batch, shape, right in zip(asked, shapes, is_right, strict=True)
@@ -143,9 +144,15 @@ def _fit_temperatures(batches: Sequence[ScoredCandidates], kinds: int) -> Floats
     common = fit_temperature([(batch.scores, batch.answer) for batch in batches if len(batch.answer)])
     found = np.full(kinds, common)
     for kind in range(kinds):
-        own = [(batch.scores[batch.kind == kind], batch.answer[batch.kind == kind]) for batch in batches]
+        rows = [send(batch.kind == kind, batch.scores.device) for batch in batches]
+        own = [(batch.scores[mine], batch.answer[mine]) for mine, batch in zip(rows, batches, strict=True)]
         found[kind] = fit_temperature([one for one in own if len(one[1])], common)
     return found
+
+
+def _of_rows(values: Floats, scores: Tensor) -> Tensor:
+    """Return a value of each question as a divisor of its scores, (questions, 1)."""
+    return send(torch.from_numpy(values)[:, None].to(scores.dtype), scores.device)
 
 
 class _Shape(NamedTuple):
@@ -159,11 +166,12 @@ class _Shape(NamedTuple):
 def _shape(scores: Tensor) -> _Shape:
     logs = torch.log_softmax(scores, dim=1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
     top, columns = logs.topk(min(2, logs.shape[1]), dim=1)
-    best, first, second = columns[:, 0], top[:, 0].double(), top[:, -1].double()
+    wide = widest(scores.device)
+    best, first, second = columns[:, 0], top[:, 0].to(wide), top[:, -1].to(wide)
     other = torch.log(-torch.expm1(first.clamp(max=-1e-6)))
-    entropy = -torch.special.xlogy(logs.exp(), logs.exp()).sum(1).double()
+    entropy = -torch.special.xlogy(logs.exp(), logs.exp()).sum(1).to(wide)
     values = torch.stack([first, -other, entropy, first - second], dim=1)  # (questions, 4)
-    values = values.nan_to_num(nan=0.0).clamp(-_FARTHEST, _FARTHEST)
+    values = fetch(values.nan_to_num(nan=0.0).clamp(-_FARTHEST, _FARTHEST)).double()
     return _Shape(best, (values[:, 0] + values[:, 1]).clamp(-_FARTHEST, _FARTHEST).numpy(), values.numpy())
 
 
@@ -172,9 +180,10 @@ def _capped(found: Tensor, cap: Tensor) -> Tensor:
     rows = (found.max(1).values > cap).nonzero()[:, 0]
     if len(rows) == 0:
         return found
-    shares, order = found[rows].double().sort(dim=1, descending=True)
-    limit, total = cap[rows, None].double(), shares.sum(1, keepdim=True)
-    capped = torch.arange(shares.shape[1], dtype=torch.float64)  # how many of the largest are cut
+    wide = widest(found.device)
+    shares, order = found[rows].to(wide).sort(dim=1, descending=True)
+    limit, total = cap[rows, None].to(wide), shares.sum(1, keepdim=True)
+    capped = torch.arange(shares.shape[1], dtype=wide, device=found.device)  # how many of the largest are cut
     left = shares.flip(1).cumsum(1).flip(1)  # what those from here on have
     scale = (total - capped * limit) / left.clamp(min=1e-300)
     count = (scale * shares > limit * (1 + 1e-12)).long().argmin(1, keepdim=True)  # the first that need not be cut

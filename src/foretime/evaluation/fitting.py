@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from foretime.devices import fetch, send, widest
 from foretime.evaluation.metrics import Floats
 
 TEMPERATURE_DEVIATION = 0.5
@@ -84,7 +85,9 @@ def fit_rest(missed: Iterable[Scored], deviation: float) -> tuple[float, float]:
             break
     if not kept:
         return 1.0, 0.0
-    weights = torch.tensor([0.0, 0.1], dtype=torch.float64, requires_grad=True)  # ln T, √bend
+    device = kept[0][0].device
+    start = torch.tensor([0.0, 0.1], dtype=widest(device))  # ln T, √bend
+    weights = send(start, device).requires_grad_()
     optimizer = torch.optim.LBFGS([weights], max_iter=15, line_search_fn="strong_wolfe")
 
     def closure() -> float:
@@ -102,7 +105,7 @@ def fit_rest(missed: Iterable[Scored], deviation: float) -> tuple[float, float]:
 
     with torch.enable_grad():
         optimizer.step(closure)  # type: ignore[no-untyped-call]
-    log_temperature, root = weights.tolist()
+    log_temperature, root = fetch(weights).tolist()
     return math.exp(log_temperature), root**2
 
 
@@ -129,5 +132,5 @@ def _loss(batches: Sequence[Scored], log_temperature: float, expected: float) ->
     for scores, answer in batches:
         scaled = scores / math.exp(log_temperature)
         own = scaled.gather(1, answer[:, None])[:, 0]
-        total += float((torch.logsumexp(scaled, dim=1) - own).double().sum())
+        total += float((torch.logsumexp(scaled, dim=1) - own).to(widest(scores.device)).sum())
     return total

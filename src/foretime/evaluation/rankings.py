@@ -17,6 +17,7 @@ from torch import Tensor
 from foretime.data.facts import UNKNOWN, Facts
 from foretime.data.graph import Graph
 from foretime.data.splitting import SPLITS
+from foretime.devices import fetch
 from foretime.errors import ForetimeError
 from foretime.evaluation.ranks import ScoreFunction, batches, check_numbers
 
@@ -57,7 +58,7 @@ def write_facts(file: Path, graph: Graph) -> None:
 
 @torch.inference_mode()
 def _write_batch(stream: TextIO, scorer: ScoreFunction, batch: Facts, graph: Graph, candidates: int | None) -> None:
-    scores = scorer(batch)
+    scores = fetch(scorer(batch))
     check_numbers(scores)
     answers = torch.from_numpy(batch.object)
     for question, own, answer in zip(_questions(batch, graph), scores, answers, strict=True):

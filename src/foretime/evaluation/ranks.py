@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
+from foretime.devices import fetch, send
 from foretime.errors import ForetimeError
 from foretime.evaluation.filters import AnswerIndex, AnswerPairs
 from foretime.models.base import Model
@@ -49,7 +50,8 @@ def score_questions(model: Model, questions: Facts) -> Tensor:
     asked = end_queries(model, questions)
     scores = model.score_objects(asked.first)
     if len(asked.rows):
-        scores[asked.rows] = (scores[asked.rows] + model.score_objects(asked.second)) / 2
+        rows = send(asked.rows, scores.device)
+        scores[rows] = (scores[rows] + model.score_objects(asked.second)) / 2
     return scores
 
 
@@ -78,8 +80,11 @@ def rank(
 
 
 def rank_scores(scores: Tensor, answer: Ids, filtered: AnswerPairs) -> Ranks:
-    """Return the ranks of the true answers by the scores of all candidates, (questions, candidates)."""
-    higher, equal = (count.numpy() for count in _count_competitors(scores, answer, filtered))
+    """Return the ranks of the true answers by the scores of all candidates, (questions, candidates).
+
+    They are counted where the scores are, and only the ranks leave that device.
+    """
+    higher, equal = fetch(torch.stack(_count_competitors(scores, answer, filtered))).numpy()
     return Ranks(optimistic=1.0 + higher, pessimistic=1.0 + higher + equal)
 
 
@@ -97,13 +102,13 @@ def check_numbers(scores: Tensor) -> None:
 def _count_competitors(scores: Tensor, true: Ids, others: AnswerPairs) -> tuple[Tensor, Tensor]:
     """Return how many fair competitors of each answer score higher, and how many equal: (questions,) each."""
     check_numbers(scores)
-    answer = scores.gather(1, torch.from_numpy(true)[:, None])  # (questions, 1)
+    answer = scores.gather(1, send(true, scores.device)[:, None])  # (questions, 1)
     # comparing into a float buffer and summing that is several times faster than summing booleans
     marks = torch.empty_like(scores)
     higher = torch.gt(scores, answer, out=marks).sum(1).long()
     equal = torch.eq(scores, answer, out=marks).sum(1).long() - 1  # the answer equals itself
     # filtered answers were counted with all others; taking them off again costs less than masking the whole matrix
-    row, column = map(torch.from_numpy, others)
+    row, column = (send(ids, scores.device) for ids in others)
     filtered, own = scores[row, column], answer[row, 0]
     higher.index_add_(0, row, (filtered > own).long(), alpha=-1)
     equal.index_add_(0, row, (filtered == own).long(), alpha=-1)

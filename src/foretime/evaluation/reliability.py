@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from foretime.data.facts import Ids
+from foretime.devices import fetch, widest
 from foretime.evaluation.metrics import Floats
 
 BINS = 15
@@ -48,11 +49,13 @@ class Believed(NamedTuple):
 
 def believed(probabilities: Tensor, answer: Tensor, kind: Ids) -> Believed:
     """Return how questions were answered, from the probabilities of all candidates, (questions, candidates)."""
+    wide = widest(probabilities.device)
     best, column = probabilities.max(dim=1)
-    own = probabilities.gather(1, answer[:, None])[:, 0].double()
-    brier = probabilities.square().sum(1).double() - 2 * own + 1
+    own = probabilities.gather(1, answer[:, None])[:, 0].to(wide)
+    brier = probabilities.square().sum(1).to(wide) - 2 * own + 1
     log_loss = -own.clamp(min=1e-12).log()
-    return Believed(best.double().numpy(), (column == answer).numpy(), brier.numpy(), log_loss.numpy(), kind)
+    found = fetch(torch.stack([best.to(wide), (column == answer).to(wide), brier, log_loss])).double().numpy()
+    return Believed(found[0], found[1] > 0, found[2], found[3], kind)
 
 
 def join(parts: Sequence[Believed]) -> Believed:

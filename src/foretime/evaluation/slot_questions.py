@@ -10,6 +10,7 @@ from torch import Tensor
 
 from foretime.data.facts import Facts, Ids, concatenate
 from foretime.data.graph import Graph
+from foretime.devices import fetch, send
 from foretime.evaluation.calibration import ScoredCandidates
 from foretime.evaluation.groups import COUNT_KINDS, KINDS, PairHistory
 from foretime.evaluation.ranks import batches
@@ -31,7 +32,7 @@ def kinds_asked(history: PairHistory, slot: Slot, facts: Facts, scores: Tensor) 
         return history.kinds_by_count(facts)
     if slot == "predicate":
         return history.kinds_by_distance(facts)
-    return history.kinds_by_distance(replace(facts, **{slot: scores.argmax(dim=1).numpy()}))
+    return history.kinds_by_distance(replace(facts, **{slot: fetch(scores.argmax(dim=1)).numpy()}))
 
 
 class OpenCandidates:
@@ -54,8 +55,8 @@ class OpenCandidates:
         row, column = self._index.find(facts)
         other = column != answer[row]
         left = scores.clone()
-        left[torch.from_numpy(row[other]), torch.from_numpy(column[other])] = -torch.inf
-        return ScoredCandidates(left, torch.from_numpy(answer), kinds_asked(self._history, self.slot, facts, left))
+        left[send(row[other], left.device), send(column[other], left.device)] = -torch.inf
+        return ScoredCandidates(left, send(answer, left.device), kinds_asked(self._history, self.slot, facts, left))
 
 
 @torch.inference_mode()

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
+from foretime.devices import fetch, send
 from foretime.evaluation.calibration import Calibration
 from foretime.evaluation.counting import Counting
 from foretime.evaluation.filters import AnswerPairs
@@ -140,7 +141,7 @@ def evaluate_slot(
 
 def likely_intervals(probabilities: Callable[[Facts], Tensor], facts: Facts) -> tuple[Ids, Ids]:
     """Return for each fact the interval that is expected to overlap most, by the probabilities of single steps."""
-    found = [best_intervals(probabilities(batch).double().numpy()) for _, batch in batches(facts, 256)]
+    found = [best_intervals(fetch(probabilities(batch)).double().numpy()) for _, batch in batches(facts, 256)]
     return tuple(np.concatenate([np.empty(0, dtype=np.int64), *ends]) for ends in zip(*found, strict=True))  # type: ignore[return-value]
 
 
@@ -159,5 +160,5 @@ def counted_intervals(graph: Graph, facts: Facts) -> tuple[Ids, Ids]:
 def _steps_off(scores: Tensor, answer: Ids, others: AnswerPairs) -> Ids:
     """Return how many steps the best time is from the true one."""
     left = scores.clone()
-    left[torch.from_numpy(others.question), torch.from_numpy(others.answer)] = -torch.inf
-    return np.abs(left.argmax(dim=1).numpy() - answer)
+    left[send(others.question, left.device), send(others.answer, left.device)] = -torch.inf
+    return np.abs(fetch(left.argmax(dim=1)).numpy() - answer)

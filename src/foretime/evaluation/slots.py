@@ -16,6 +16,7 @@ from torch import Tensor
 
 from foretime.data.facts import Facts, inverse
 from foretime.data.graph import Graph
+from foretime.devices import send
 from foretime.evaluation.filters import AnswerIndex, AnswerPairs, FilterName
 from foretime.evaluation.ranks import batches
 from foretime.models.base import Model, ScoreTerm
@@ -37,7 +38,7 @@ def score_filled(model: Model, graph: Graph, slot: Slot, facts: Facts) -> Tensor
     What a fact has in the open slot is ignored. A fact with two ends is scored by the mean of both.
     """
     count = len(graph.predicates) if slot == "predicate" else len(graph.timeline)
-    rows = [torch.empty(0, count)]
+    rows = [torch.empty(0, count, device=model.device)]
     for _, batch in batches(facts, max(1, QUERIES_AT_ONCE // count)):
         terms = score_terms(model, _fill(batch, slot, count))
         rows.append(torch.stack([term.weight * term.scores[:, 0] for term in terms]).sum(0).view(-1, count))
@@ -56,8 +57,9 @@ def score_terms(model: Model, facts: Facts) -> list[ScoreTerm]:
     asked = end_queries(model, facts)
     terms = model.score_terms(asked.first, object_)
     if len(asked.rows):
+        rows = send(asked.rows, model.device)
         for term, later in zip(terms, model.score_terms(asked.second, object_[asked.rows]), strict=True):
-            term.scores[asked.rows] = (term.scores[asked.rows] + later.scores) / 2
+            term.scores[rows] = (term.scores[rows] + later.scores) / 2
     return terms
 
 

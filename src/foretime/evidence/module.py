@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from foretime.devices import CPU, fetch, send
 from foretime.evidence.families import FEATURES
 from foretime.evidence.index import EvidenceIndex
 from foretime.models.base import Component, Model, Queries, ScoreTerm
@@ -24,16 +26,16 @@ class EvidenceScores(torch.autograd.Function):
     """The evidence of every candidate: the weights of its grounded features, added up."""
 
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, index: EvidenceIndex, queries: Queries) -> Tensor:
-        """Return the scores, (questions, entities)."""
-        ctx.index, ctx.questions = index, [column.numpy() for column in queries]
-        return torch.from_numpy(index.score(weights.detach().numpy(), *ctx.questions))
+    def forward(ctx: Any, weights: Tensor, index: EvidenceIndex, queries: Queries, device: torch.device) -> Tensor:
+        """Return the scores, (questions, entities), on a device: they go there once."""
+        ctx.index, ctx.questions = index, [fetch(column).numpy() for column in queries]
+        return send(index.score(fetch(weights).numpy(), *ctx.questions), device)
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None]:
-        """Return the gradient of the weights."""
-        gradient = ctx.index.gradient(grad_output.contiguous().numpy(), *ctx.questions)
-        return torch.from_numpy(gradient), None, None
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None]:
+        """Return the gradient of the weights, on the CPU: that of the scores comes back once."""
+        gradient = ctx.index.gradient(fetch(grad_output).contiguous().numpy(), *ctx.questions)
+        return torch.from_numpy(gradient), None, None, None
 
 
 class EvidenceComponent(Model):
@@ -41,6 +43,8 @@ class EvidenceComponent(Model):
 
     Every feature has a weight that all predicates share, one for its predicate, and one for its rule: a rule that was
     seen three times falls back on its predicate, and that on its family.
+
+    Wherever the model is sent, the weights stay on the CPU, beside the kernels that read them: only scores go there.
     """
 
     uses_time: ClassVar[bool] = True
@@ -50,41 +54,57 @@ class EvidenceComponent(Model):
         nn.Module.__init__(self)
         self.index = index
         self.weights = nn.Parameter(torch.zeros(index.weights))
+        self._device = CPU
+
+    @property
+    def device(self) -> torch.device:
+        """Where its scores will be."""
+        return self._device
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Take note of where the model is sent, as `nn.Module.to` asks each part, and leave the weights."""
+        self._device = fn(torch.empty(0, device=self._device)).device
+        return self
 
     def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> EvidenceComponent:
         """Return the same evidence over other events, with the same weights unless others are given."""
         other = EvidenceComponent(index)
         other.weights = self.weights if weights is None else nn.Parameter(weights)
+        other._device = self._device
         return other.train(self.training)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `evidence`."""
         queries = self._plain(queries)
         if objects is None:
-            return [ScoreTerm("evidence", 1.0, EvidenceScores.apply(self.weights, self.index, queries))]  # type: ignore[no-untyped-call]
+            scores = EvidenceScores.apply(self.weights, self.index, queries, self.device)  # type: ignore[no-untyped-call]
+            return [ScoreTerm("evidence", 1.0, scores)]
         objects = objects.expand(len(queries.subject), -1)
         if objects.shape[1] <= ONE_BY_ONE and not torch.is_grad_enabled():
             return [ScoreTerm("evidence", 1.0, self._score_one_by_one(queries, objects))]
         batches = [
-            self.score_terms(Queries(*(column[rows] for column in queries)))[0].scores.gather(1, objects[rows])
+            self._score(Queries(*(column[rows] for column in queries))).gather(1, send(objects[rows], self.device))
             for rows in torch.arange(len(objects)).split(ROWS_AT_ONCE)  # type: ignore[no-untyped-call]
         ]
         return [ScoreTerm("evidence", 1.0, torch.cat(batches))]
 
+    def _score(self, queries: Queries) -> Tensor:
+        return self.score_terms(queries)[0].scores
+
     def _score_one_by_one(self, queries: Queries, objects: Tensor) -> Tensor:
         width = objects.shape[1]
-        subject, predicate, time = (column.repeat_interleave(width).numpy() for column in queries)
-        weights = self.weights.detach().numpy()
-        found = self.index.score_one(weights, subject, predicate, objects.reshape(-1).numpy(), time)
-        return torch.from_numpy(found).view(-1, width)
+        subject, predicate, time = (fetch(column).repeat_interleave(width).numpy() for column in queries)
+        weights, asked = fetch(self.weights).numpy(), fetch(objects).reshape(-1).numpy()
+        found = self.index.score_one(weights, subject, predicate, asked, time)
+        return send(found, self.device).view(-1, width)
 
     @torch.inference_mode()
     def score_families(self, queries: Queries) -> dict[str, Tensor]:
         """Return the evidence of every candidate by family, (questions, entities) each: together they are the term."""
-        questions = [column.numpy() for column in self._plain(queries)]
-        weights = self.weights.detach().numpy()
+        questions = [fetch(column).numpy() for column in self._plain(queries)]
+        weights = fetch(self.weights).numpy()
         return {
-            f"evidence_{family}": torch.from_numpy(index.score(weights, *questions))
+            f"evidence_{family}": send(index.score(weights, *questions), self.device)
             for family, index in self.index.by_family().items()
         }
 
@@ -110,7 +130,12 @@ class WithEvidence(Model):
     def __init__(self, base: Model, index: EvidenceIndex) -> None:
         nn.Module.__init__(self)
         self.base = base.reading(_past_events(index)) if base.reads_events else base
-        self.evidence = EvidenceComponent(index)
+        self.evidence = EvidenceComponent(index).to(self.base.device)
+
+    @property
+    def device(self) -> torch.device:
+        """Where its scores will be; the model itself may have no weights."""
+        return self.evidence.device
 
     def on(self, index: EvidenceIndex, weights: Tensor | None = None) -> WithEvidence:
         """Return the same model with its evidence over other events, as `EvidenceComponent.on` has it."""
@@ -119,7 +144,10 @@ class WithEvidence(Model):
         return other.train(self.training)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
-        """Return the terms of the model, and `evidence`."""
+        """Return the terms of the model, and `evidence`.
+
+        The model comes first: on another device than the CPU its products run while the evidence is looked up.
+        """
         return [*self.base_terms(queries, objects), *self.evidence.score_terms(queries, objects)]
 
     def base_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
@@ -130,7 +158,7 @@ class WithEvidence(Model):
         """
         index = self.evidence.index
         if self.base.reads_events:
-            time = torch.from_numpy(index.as_of(queries.time.numpy()))
+            time = torch.from_numpy(index.as_of(fetch(queries.time).numpy()))
             return self.base.score_terms(queries._replace(time=time), objects)
         time = queries.time.clamp(max=index.events.steps - 1)
         return self.base.score_terms(queries._replace(time=time), objects)

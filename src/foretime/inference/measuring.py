@@ -15,6 +15,7 @@ import torch
 
 from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
+from foretime.devices import fetch
 from foretime.evaluation.explanations import (
     KS,
     Chosen,
@@ -93,7 +94,7 @@ class ExplanationMeter:
 
     @torch.inference_mode()
     def _first_answers(self, asked: Asked) -> FirstAnswers:
-        scores = self.predictor.scorer.score(asked.question)[0].clone()
+        scores = fetch(self.predictor.scorer.score(asked.question))[0].clone()
         _, others = self._answers.filtered(asked.question)
         scores[torch.from_numpy(others)] = -torch.inf
         first, second = scores.topk(2).indices.tolist()

@@ -16,6 +16,7 @@ from foretime.data.facts import UNKNOWN, Facts, empty_facts
 from foretime.data.graph import Graph
 from foretime.data.growth import UPDATE, GrownGraph
 from foretime.data.vocabulary import Vocabulary
+from foretime.devices import fetch
 from foretime.errors import QuestionError, RunError, told_as
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.ranks import batches
@@ -235,7 +236,7 @@ class Predictor:
         return self.graph.predicates if slot == "predicate" else self.graph.entities
 
     def _score(self, slot: Slot, facts: Facts) -> Scored:
-        scores = self.scorer.score_slot(slot, facts)  # (facts, candidates)
+        scores = fetch(self.scorer.score_slot(slot, facts))  # (facts, candidates)
         if slot in self.absent:
             scores = scores.masked_fill(self.absent[slot], -torch.inf)
         splits = {split: self._known_mask(split, slot, facts, scores) for split in self.graph.splits}
@@ -324,7 +325,7 @@ class Predictor:
         filled = replace(filled, **dict.fromkeys(open_columns, columns.reshape(-1).numpy()))
         model = self.scorer.for_slot(slot).model
         found = score_terms(model, inverted(filled, self.graph) if slot == "subject" else filled)
-        terms = {term.name: term.weight * term.scores[:, 0].view(columns.shape) for term in found}
+        terms = {term.name: fetch(term.weight * term.scores[:, 0]).view(columns.shape) for term in found}
         if self.scorer.is_reranked(slot):
             terms["reranker"] = scores.gather(1, columns) - torch.stack(list(terms.values())).sum(0)
         return terms

@@ -14,6 +14,7 @@ from foretime.data.bad_rows import BAD_ROWS
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph, read_graph
 from foretime.data.restrictions import OneOrMore, Where
+from foretime.devices import find_device
 from foretime.errors import ConfigError, DataError, RunError
 from foretime.evaluation import Evaluation, FilterName, evaluations_in, metrics_table, questions_of
 from foretime.evaluation.backtests import Backtest
@@ -69,8 +70,8 @@ class Run:
     'state 1'
     """
 
-    def __init__(self, folder: RunFolder | Path | str) -> None:
-        self._folder = folder if isinstance(folder, RunFolder) else RunFolder.open(folder)
+    def __init__(self, folder: RunFolder | Path | str, device: str | None = None) -> None:
+        self._folder = folder if isinstance(folder, RunFolder) else RunFolder.open(folder, device)
         self.path = self._folder.path
         self._source: EvidenceSource | None = None
         self._maker: ForecastMaker | None = None
@@ -495,6 +496,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
     warm_start: Run | Path | str | None = None,
     callback: Callback | None = None,
     jobs: int = 1,
+    device: str | None = None,
     test: bool = True,
     tensorboard: bool = False,
 ) -> Run:
@@ -514,6 +516,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
             begins as usual. Without a graph it is trained on the graph of that run and its updates.
         callback: is called at every step and epoch.
         jobs: how many trainings run in parallel, where the run has several.
+        device: `cpu`, `cuda`, `cuda:1` or `mps`; by default that of the configuration, whose default is `auto`.
         test: whether test is ranked at the end.
         tensorboard: whether the run folder gets TensorBoard scalars.
 
@@ -535,10 +538,13 @@ def train(  # noqa: PLR0913, each is a choice of its own
     if preset is None and model is None and config is None and start is None:
         preset = DEFAULT_PRESET
     changes = {**({"model.name": model} if model else {}), **(settings or {})}
+    if device is not None:
+        changes["training.device"] = device
     if isinstance(graph, str | Path):
         changes["data.path"] = without_password(str(graph))
     base = config if isinstance(config, Config) else read_config(config) if config is not None else Config()
     final = changed_config(base, changes) if start is None else start.changed_config(changes, graph is None)
+    find_device(final.training.device)
     if preset is None:
         complete_config(final)  # a wrong setting should not wait for the graph to be read
     else:
@@ -577,7 +583,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
     create_run(loaded, final, chosen, hear, rules[0] if rules else None, start)
     if loaded.bad_rows:
         hear.announce(f"{loaded.bad_rows.note}; they are in {loaded.bad_rows.write(chosen / BAD_ROWS)}")
-    return resume(chosen, callback=callback, jobs=jobs, test=test, tensorboard=tensorboard)
+    return resume(chosen, callback=callback, jobs=jobs, device=device, test=test, tensorboard=tensorboard)
 
 
 def _outline(graph: Graph) -> str:
@@ -603,6 +609,7 @@ def resume(
     epochs: int | None = None,
     callback: Callback | None = None,
     jobs: int = 1,
+    device: str | None = None,
     test: bool = True,
     tensorboard: bool = False,
 ) -> Run:
@@ -615,21 +622,24 @@ def resume(
     Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...
     """
     path = folder.path if isinstance(folder, Run) else folder
-    RunFolder.find(path)  # TensorBoard would make a folder that is not there
+    RunFolder.find(path, device)  # TensorBoard would make a folder that is not there
     if epochs is not None:
         plan_epochs(path, epochs)
     heard = Callbacks([callback or Callback(), *([TensorBoard(Path(path))] if tensorboard else [])])
-    return Run(_resume(path, heard, test, jobs))
+    return Run(_resume(path, heard, test, jobs, device))
 
 
-def open_run(folder: Path | str) -> Run:
+def open_run(folder: Path | str, *, device: str | None = None) -> Run:
     """Return the run in a folder. Raises `RunError` if it is missing or holds no run.
+
+    It answers on `device`, and raises `ConfigError` if that is not there. By default it answers on the device of its
+    configuration, or where that is not there on the one that `auto` takes.
 
     >>> ft.open_run("runs/none")
     Traceback (most recent call last):
     foretime.errors.RunError: runs/none: no such run folder
     """
-    return Run(folder)
+    return Run(folder, device)
 
 
 def find_runs(folder: Path | str = "runs") -> list[Run]:

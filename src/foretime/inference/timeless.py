@@ -16,6 +16,7 @@ from torch import Tensor
 
 from foretime.data.background import BACKGROUND
 from foretime.data.facts import Facts, Ids, inverse
+from foretime.devices import fetch
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import inverted
 from foretime.evidence.families import FAMILY_NAMES
@@ -98,7 +99,7 @@ def _terms(model: Model, asked: Facts) -> dict[str, Tensor]:
     base = model.base if isinstance(model, WithEvidence) else model
     queries = Queries(*map(torch.from_numpy, (*columns, np.zeros(1, dtype=np.int64))))
     terms = {
-        term.name: (term.weight * term.scores)[0]
+        term.name: fetch(term.weight * term.scores)[0]
         for term in (base.score_terms(queries) if base is not evidence else [])
         if TERM_TOPICS.get(term.name) == "lasting"
     }

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from foretime.devices import send
+
 
 def multiply(a: Tensor, b: Tensor) -> Tensor:
     """Return the complex product a ∘ b, (…, 2·rank)."""
@@ -29,8 +31,8 @@ def rotation(angles: Tensor) -> Tensor:
 
 
 def lookup(table: Tensor, ids: Tensor) -> Tensor:
-    """Return the rows of the table, (…, width)."""
-    return functional.embedding(ids, table)
+    """Return the rows of the table, (…, width). Ids are on the CPU: here they go where the table is."""
+    return functional.embedding(send(ids, table.device), table)
 
 
 def shared_rows(table: Tensor, objects: Tensor | None) -> Tensor:

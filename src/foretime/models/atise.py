@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from foretime.config import MOST_WEIGHT, LossName
+from foretime.devices import send
 from foretime.models.algebra import lookup
 from foretime.models.base import InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.divergences import divergences
@@ -75,7 +76,7 @@ class ATiSE(Model):
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
         """Return the one term, `event`."""
         subject, predicate = queries.subject, queries.predicate
-        moments = queries.time.to(self.entities.base.dtype) / self.steps  # (batch,)
+        moments = send(queries.time, self.device).to(self.entities.base.dtype) / self.steps  # (batch,)
         wanted = self.entities.mean(subject, moments) - self.predicates.mean(predicate, moments)  # (batch, rank)
         variances = lookup(self.entities.variance, subject), lookup(self.predicates.variance, predicate)
         query = torch.stack([wanted, *variances], dim=1)  # (batch, 3, rank)

@@ -12,6 +12,7 @@ from pydantic import Field, create_model
 from torch import Tensor, nn
 
 from foretime.config import LossName, Section
+from foretime.devices import CPU
 from foretime.models.past_events import PastEvents
 from foretime.rules.table import Rules
 
@@ -30,7 +31,7 @@ class Sizes(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """Questions `(subject, predicate, ?, time)` as ids, each (batch,)."""
+    """Questions `(subject, predicate, ?, time)` as ids, each (batch,), on the CPU: `lookup` takes them elsewhere."""
 
     subject: Tensor
     predicate: Tensor
@@ -90,6 +91,11 @@ class Model(nn.Module, ABC):
     default_margin: ClassVar[float] = 1.0
     end_offset: int = 0
     """What is added to the predicate at the end of a fact, where boundary relations are separate."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are, and its scores will be."""
+        return next((weights.device for weights in self.parameters()), CPU)
 
     @classmethod
     @cache

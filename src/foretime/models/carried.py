@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from foretime.devices import fetch, send
 from foretime.models.base import Model, Queries, ScoreTerm
 from foretime.models.past_events import PastEvents
 
@@ -15,7 +16,7 @@ ROWS_AT_ONCE = 512
 
 
 class TrainedIds(NamedTuple):
-    """The trained id of each entity and of each predicate, inverses too, −1 for those that have none.
+    """The trained id of each entity and of each predicate, inverses too, −1 for those that have none; on the CPU.
 
     `steps` is how many steps the model was trained on: to it, a later one is the last.
     """
@@ -41,7 +42,7 @@ class CarriedModel(Model):
 
     def reading(self, events: PastEvents) -> CarriedModel:
         """Return the trained model reading other events, of which it knows those that it has embeddings for."""
-        trained = events.renumbered(self._ids.entities.numpy(), self._ids.predicates.numpy())
+        trained = events.renumbered(*(fetch(ids).numpy() for ids in self._ids[:2]))
         return CarriedModel(self.base.reading(trained), self._ids).train(self.training)
 
     def score_terms(self, queries: Queries, objects: Tensor | None = None) -> list[ScoreTerm]:
@@ -54,10 +55,14 @@ class CarriedModel(Model):
         if len(rows) == len(objects) and bool((chosen >= 0).all()):
             return self.base.score_terms(trained, chosen)
         found = [
-            [term.scores.gather(1, objects[rows[part]]) for term in self._all(Queries(*(one[part] for one in trained)))]
+            [
+                term.scores.gather(1, send(objects[rows[part]], self.device))
+                for term in self._all(Queries(*(one[part] for one in trained)))
+            ]
             for part in torch.arange(len(rows)).split(ROWS_AT_ONCE)  # type: ignore[no-untyped-call]
         ]
-        terms = [ScoreTerm(term.name, term.weight, torch.empty(0, objects.shape[1])) for term in self._names()]
+        none = torch.empty(0, objects.shape[1], device=self.device)
+        terms = [ScoreTerm(term.name, term.weight, none) for term in self._names()]
         for place, term in enumerate(terms):
             terms[place] = term._replace(scores=torch.cat([term.scores, *(part[place] for part in found)]))
         return self._spread(rows, len(objects), terms)
@@ -74,9 +79,10 @@ class CarriedModel(Model):
     def _all(self, trained: Queries) -> list[ScoreTerm]:
         """Return the terms of every entity of the other graph."""
         if len(trained.subject) == 0:
-            empty = torch.empty(0, len(self._ids.entities))
+            empty = torch.empty(0, len(self._ids.entities), device=self.device)
             return [term._replace(scores=empty) for term in self._names()]
-        seen, columns = self._ids.entities >= 0, self._ids.entities.clamp(min=0)
+        entities = send(self._ids.entities, self.device)
+        seen, columns = entities >= 0, entities.clamp(min=0)
         found = self.base.score_terms(trained)
         return [
             term._replace(scores=torch.where(seen, term.scores[:, columns], term.scores.mean(1, keepdim=True)))
@@ -92,8 +98,8 @@ class CarriedModel(Model):
         """Return terms of all questions, 0 for those that are not among the rows."""
         if len(rows) == count:
             return terms
-        whole = [torch.zeros(count, term.scores.shape[1]) for term in terms]
+        whole = [torch.zeros(count, term.scores.shape[1], device=self.device) for term in terms]
         return [
-            term._replace(scores=scores.index_copy(0, rows, term.scores.to(scores.dtype)))
+            term._replace(scores=scores.index_copy(0, send(rows, self.device), term.scores.to(scores.dtype)))
             for term, scores in zip(terms, whole, strict=True)
         ]

@@ -1,17 +1,20 @@
 """Distances of many queries to many candidates, without a tensor of the size queries × candidates × width.
 
-Where a distance is a matrix product, it is computed as one; where it is none, a compiled kernel walks over the pairs,
-in the gradient too.
+Where a distance is a matrix product, it is computed as one; where it is none, a compiled kernel walks over the pairs on
+the CPU, in the gradient too, and another device takes them block by block.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from foretime.devices import CPU
 from foretime.models.algebra import shared_rows
+from foretime.models.blocks import in_blocks
 
 Kind = Literal["absolute", "moduli", "squared"]
 Norm = Literal["l1", "l2"]
@@ -56,8 +59,25 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
         table = shared_rows(table, objects)
         if kind == "squared":
             return torch.addmm(squares(table), query, table.T, alpha=-2.0).add_(squares(query)[:, None])
+        objects = None
+    if query.device != CPU:
+        return in_blocks(FORMULAS[kind], (query,), (table,), objects)
+    if objects is None:
         objects = torch.arange(len(table)).expand(len(query), -1)
     return PairSums.apply(query, table, objects, kind)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _moduli(query: Tensor, rows: Tensor) -> Tensor:
+    # a norm has a gradient at zero, where the root of a sum has none
+    return torch.linalg.vector_norm(torch.stack((query - rows).chunk(2, dim=-1)), dim=0).sum(-1)
+
+
+FORMULAS: dict[Kind, Callable[[Tensor, Tensor], Tensor]] = {
+    "absolute": lambda query, rows: (query - rows).abs().sum(-1),
+    "moduli": _moduli,
+    "squared": lambda query, rows: (query - rows).square().sum(-1),
+}
+"""The sums as tensors, as `in_blocks` asks for them."""
 
 
 def distances(query: Tensor, table: Tensor, objects: Tensor | None, norm: Norm) -> Tensor:

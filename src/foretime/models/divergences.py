@@ -1,15 +1,19 @@
 """Divergences of many questions and many candidates, which are Gaussians whose means move in time.
 
-A variance is in a denominator, so that this is no matrix product: a compiled kernel walks over the pairs, in the
-gradient too.
+A variance is in a denominator, so that this is no matrix product: a compiled kernel walks over the pairs on the CPU, in
+the gradient too, and another device takes them block by block.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from foretime.devices import CPU
+from foretime.models.blocks import in_blocks
 
 
 class Divergences(torch.autograd.Function):
@@ -56,7 +60,19 @@ def divergences(moments: Tensor, objects: Tensor | None, query: Tensor, tables: 
 
     `objects` is (batch, candidates), or (candidates,) for all questions; without it all rows of the tables are asked.
     """
+    if query.device != CPU:
+        return in_blocks(_formula, (moments[:, None], *query.unbind(1)), tables, objects)
     if objects is None:
         objects = torch.arange(len(tables[0]))
     objects = objects[None] if objects.ndim == 1 else objects
     return Divergences.apply(moments, objects, query, *tables)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _formula(
+    time: Tensor, wanted: Tensor, spread: Tensor, w: Tensor,
+    base: Tensor, trend: Tensor, season: Tensor, frequency: Tensor, variance: Tensor,
+) -> Tensor:  # fmt: skip
+    """Return the divergences as tensors, as `in_blocks` asks for them."""
+    mean = base + time * trend + season * torch.sin(2.0 * math.pi * time * frequency)
+    v, d = spread + variance, (wanted - mean).square()
+    return ((v + d) / w + (w + d) / v - 2.0).sum(-1)

@@ -10,7 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from foretime.data.facts import inverse
+from foretime.devices import CPU, send
 from foretime.models.algebra import lookup, multiply
+from foretime.models.penalties import cubed_moduli
 from foretime.rules.patterns import PATTERNS
 from foretime.rules.table import NO_SECOND, Rules, join
 
@@ -50,9 +52,9 @@ class RuleGuide(nn.Module):
         moves = np.array(transfers, dtype=np.int64).reshape(-1, 2)
         body = np.stack([taken.first, taken.second], axis=1) + moves * self.predicates
         body[taken.second == NO_SECOND, 1] = (MOST_TRANSFERS + 1) * self.predicates  # the row of the number one
-        self.register_buffer("head", torch.from_numpy(taken.head), persistent=False)
-        self.register_buffer("body", torch.from_numpy(body), persistent=False)
-        self.register_buffer("weight", torch.from_numpy(taken.confidence).float(), persistent=False)
+        of_rules = {"head": taken.head, "body": body, "weight": taken.confidence.astype(np.float32)}
+        for name, values in of_rules.items():
+            self.register_buffer(name, send(values, self.transfer.device), persistent=False)
 
     def _mirrors(self, rules: Rules) -> Rules:
         """Return the rules with every predicate inverted, the atoms of the body in the same order."""
@@ -69,13 +71,23 @@ class RuleGuide(nn.Module):
         """Return the penalty, (); zero without rules."""
         if len(self.head) == 0:
             return predicates.new_zeros(())
+        if predicates.device != CPU:
+            return self._weighted(self.residuals(predicates))
         tables = (self._moved(predicates), predicates)
         return WeightedResiduals.apply(*tables, self.body, self.head, self.weight, self.norm)  # type: ignore[no-any-return, no-untyped-call]
+
+    def _weighted(self, residuals: Tensor) -> Tensor:
+        """Return the penalty of residuals, as the kernel has it."""
+        if self.norm == "squared":
+            return (residuals.square().sum(1) * self.weight).mean()
+        return cubed_moduli(residuals * self.weight.pow(1 / 3)[:, None], parts=2) / len(residuals)
 
     def _moved(self, predicates: Tensor) -> Tensor:
         """Return every predicate moved 0, 1 and 2 times, then the number one: once for all rules that use it."""
         once = multiply(self.transfer, predicates)
-        return torch.cat([predicates, once, multiply(self.transfer, once), _ones(len(self.transfer) // 2)[None]])
+        return torch.cat(
+            [predicates, once, multiply(self.transfer, once), _ones(len(self.transfer) // 2, predicates.device)[None]]
+        )
 
 
 class WeightedResiduals(torch.autograd.Function):
@@ -104,6 +116,6 @@ class WeightedResiduals(torch.autograd.Function):
         return moved, predicates, None, None, None, None
 
 
-def _ones(rank: int) -> Tensor:
+def _ones(rank: int, device: torch.device | None = None) -> Tensor:
     """Return the complex number one, `rank` times, (2·rank,)."""
-    return torch.cat([torch.ones(rank), torch.zeros(rank)])
+    return torch.cat([torch.ones(rank, device=device), torch.zeros(rank, device=device)])

@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from foretime.devices import fetch
+
 Ids = NDArray[np.int64]
 
 
@@ -45,11 +47,11 @@ class PastEvents(NamedTuple):
         return cls(steps, owner * steps + time, other, predicate, twin)
 
     def latest(self, subject: Tensor, time: Tensor, count: int) -> LatestEvents:
-        """Return so many events of each subject before its time.
+        """Return so many events of each subject before its time, on the CPU.
 
         An interval that ends at that time may be the fact asked about, so its start is left out.
         """
-        owner, asked = subject.numpy() * self.steps, time.numpy()
+        owner, asked = fetch(subject).numpy() * self.steps, fetch(time).numpy()
         begin, end = np.searchsorted(self.key, owner), np.searchsorted(self.key, owner + np.minimum(asked, self.steps))
         place = end[:, None] - 1 - np.arange(count)  # (batch, count)
         there = place >= begin[:, None]

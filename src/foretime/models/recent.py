@@ -10,6 +10,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from foretime.devices import send
 from foretime.models.algebra import dot_objects, lookup
 from foretime.models.base import Component, InitScale, Model, Queries, Rank, ScoreTerm, embedding
 from foretime.models.past_events import LatestEvents, PastEvents, no_events
@@ -39,7 +40,9 @@ class _Dropping(NamedTuple):
         """Return the values with some set to 0; `shape`, which they must broadcast with, says what goes together."""
         if self.generator is None:
             return values
-        kept = torch.rand(shape or values.shape, generator=self.generator) >= self.share
+        # drawn on the CPU, so that every device leaves out the same
+        drawn = torch.rand(shape or values.shape, generator=self.generator) >= self.share
+        kept = send(drawn, values.device)
         return values * (kept / (1 - self.share))
 
 
@@ -99,7 +102,7 @@ class AttentionComponent(Model):
 
     def _read(self, subject: Tensor, predicate: Tensor, events: LatestEvents) -> Tensor:
         """Return what each head makes of the events, (batch, heads, rank); nothing where there are none."""
-        rank = subject.shape[1]
+        rank, events = subject.shape[1], LatestEvents(*(send(column, self.device) for column in events))
         asked = torch.cat([subject, predicate], -1) @ (STEP * self.query_map)
         keys = lookup(self.entities @ (STEP * self.key_map) * STEP, events.other)
         keys = keys + self._rows(self.keys, events.predicate)  # (batch, events, rank)

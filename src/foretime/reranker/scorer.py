@@ -12,6 +12,7 @@ from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
 from foretime.data.graph import Graph
+from foretime.devices import send, widest
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evaluation.ranks import score_questions
 from foretime.evaluation.slots import Slot, inverted, score_filled
@@ -57,10 +58,11 @@ class RerankedModel:
         by as much as their base score is below that of the last of the shortlist.
         """
         total, shortlist, _, features = self._shortlist(questions)
-        scores = torch.from_numpy(self.reranker.trees.score(features))
-        question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
-        ranked = torch.from_numpy(shortlist.is_ranked)  # a known answer may stand anywhere in the order of the model
-        far = torch.full((len(questions),), torch.inf, dtype=torch.float64)
+        device, wide = total.device, widest(total.device)
+        scores = send(torch.from_numpy(self.reranker.trees.score(features)).to(wide), device)
+        question, object_ = send(shortlist.question, device), send(shortlist.object, device)
+        ranked = send(shortlist.is_ranked, device)  # a known answer may stand anywhere in the order of the model
+        far = torch.full((len(questions),), torch.inf, dtype=wide, device=device)
         lowest = far.scatter_reduce(0, question, scores, "amin")
         last = far.float().scatter_reduce(0, question[ranked], total[question, object_][ranked], "amin")
         below = (total - last[:, None]).clamp(max=0.0) - 1e-3

@@ -11,6 +11,9 @@ from foretime.config import Config
 from foretime.models import model_options
 from foretime.training.settings import complete_config
 
+MACHINE = {"device", "threads", "checkpoint_seconds"}
+"""Settings of a training that say where and how it runs, and nothing of what is trained."""
+
 
 def config_hash(config: Config) -> str:
     """Return sixteen hex digits that are the same for configurations that train the same thing."""
@@ -21,13 +24,13 @@ def trained_settings(config: Config) -> dict[str, Any]:
     """Return the settings that decide what is trained, by section.
 
     A setting at its default and a penalty without weight are left out, so that what a later version adds to the
-    settings makes no earlier run another one. Threads, the times of checkpoints and where the graph lies do not belong
-    to what is trained.
+    settings makes no earlier run another one. The device, threads, the times of checkpoints and where the graph lies
+    do not belong to what is trained.
     """
     complete = complete_config(config)
     graph = {"data": complete.data.model_copy(update={"path": Path(complete.data.location).name})}
     own = complete.model_copy(update=graph).model_dump(
-        exclude_defaults=True, exclude={"model": True, "penalties": True, "training": {"threads", "checkpoint_seconds"}}
+        exclude_defaults=True, exclude={"model": True, "penalties": True, "training": MACHINE}
     )
     model = {"name": complete.model.name, **model_options(complete.model).model_dump(exclude_defaults=True)}
     penalties = {name: weight for name, weight in complete.penalties.items() if weight}

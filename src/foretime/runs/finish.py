@@ -7,6 +7,7 @@ from typing import Any
 
 from foretime.config import Config
 from foretime.data.graph import Graph
+from foretime.devices import device_text
 from foretime.errors import RunError
 from foretime.evaluation.calibration import Calibration
 from foretime.evaluation.slots import SLOTS
@@ -50,7 +51,7 @@ def finish_run(run: RunFolder, config: Config, graph: Graph, callback: Callback,
         **_facts_of(run, config, graph),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "peak_memory_mb": peak_memory_mb(),
-        "machine": machine(),
+        "machine": {**machine(), "device": device_text(model.device)},
         "calibration": {slot: one.to_dict() for slot, one in calibrations.items()},
         "slot_models": scorer.slots is not None,
         "choice": choice_note(config, before_valid),

@@ -39,8 +39,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from foretime.config import Config, TrainingConfig, config_text, read_config, read_toml
+from foretime.config import Config, TrainingConfig, config_text, override, read_config, read_toml
 from foretime.data.graph import Graph
+from foretime.devices import find_device
 from foretime.errors import ConfigError, RunError
 from foretime.files import append_line, hold, json_bytes, parse_json, read_json, read_text, write_bytes, write_text
 from foretime.models import model_class
@@ -74,6 +75,8 @@ class RunFolder(TrainingFiles):
         self.report_file = self.path / contents.REPORT.pattern
         self.manifest_file = self.path / contents.MANIFEST
         self.warm_start_file = self.path / "warm_start.json"
+        self.device: str | None = None
+        """The device to use instead of the configured one."""
         self.gap_file = self.path / contents.GAP.pattern
         self.backtests_file = self.path / "backtests.jsonl"
 
@@ -103,19 +106,25 @@ class RunFolder(TrainingFiles):
                 raise RunError(f"{folder} is a file; name a folder for the run")
 
     @classmethod
-    def open(cls, path: Path | str) -> RunFolder:
+    def open(cls, path: Path | str, device: str | None = None) -> RunFolder:
         """Return the run in an existing folder; a finished one that is not whole is a `RunError`.
 
         So is one whose trees are those of an earlier version.
         """
-        run = cls.find(path)
+        run = cls.find(path, device)
         run.check()
         return run
 
     @classmethod
-    def find(cls, path: Path | str) -> RunFolder:
-        """Return the run in an existing folder, whatever is wrong with its files."""
+    def find(cls, path: Path | str, device: str | None = None) -> RunFolder:
+        """Return the run in an existing folder, whatever is wrong with its files.
+
+        It computes on the named device, or on that of its configuration; one that is not there is a `ConfigError`.
+        """
+        if device is not None:
+            find_device(device)
         run = cls(path)
+        run.device = device
         if not run.path.is_dir():
             raise RunError(f"{run.path}: no such run folder")
         if not run.config_file.is_file():
@@ -229,7 +238,10 @@ class RunFolder(TrainingFiles):
         return RunFolder(self.path / f"member-{number}")
 
     def config(self) -> Config:
-        """Return the configuration of the run; a key that is not in the file is a `ConfigError`."""
+        """Return the configuration of the run, with the device that was named when it was opened.
+
+        A key that is not in the file is a `ConfigError`.
+        """
         config = read_config(self.config_file)
         if missing := missing_keys(read_toml(self.config_file), config):
             raise ConfigError(
@@ -237,7 +249,7 @@ class RunFolder(TrainingFiles):
                 f"{'is' if len(missing) == 1 else 'are'} missing, and a run has every key; restore the file, or, if an "
                 f"earlier version made the run, foretime upgrade {self.path} adds what is new"
             )
-        return config
+        return config if self.device is None else override(config, {"training.device": self.device})
 
     def graph(self) -> Graph:
         """Return the graph of the run."""
@@ -281,7 +293,8 @@ def missing_keys(values: dict[str, Any], config: Config) -> list[str]:
     written: dict[str, Iterable[str]] = config.model_dump(exclude_none=True)
     written["model"] = ["name", *model_class(config.model).options().model_fields]
     written["penalties"] = default_penalties(config)
-    written["training"] = TrainingConfig.model_fields  # also what is not given to a training: a run has chosen it
+    # also what is not given to a training: a run has chosen it; all but the device, which may be another one every time
+    written["training"] = [key for key in TrainingConfig.model_fields if key != "device"]
     missing = [f"[{section}]" for section in written if section not in values]
     return missing + [
         f"{section}.{key}"

@@ -8,6 +8,7 @@ import torch
 
 from foretime.config import Config, config_text, override
 from foretime.data.graph import Graph
+from foretime.devices import device_text, find_device
 from foretime.errors import ConfigError, Interrupted, RunError
 from foretime.evaluation.protocols import check_evidence
 from foretime.files import remove, rename, write_text
@@ -56,6 +57,7 @@ def create_run(
     Raise `RunError` if the folder holds a run already, and `ConfigError` if the configuration cannot be trained.
     """
     complete = complete_config(config)
+    find_device(complete.training.device)
     RunFolder.check_free(folder)
     check_reranker(graph, complete)
     check_evidence(complete.evidence, graph)
@@ -69,13 +71,19 @@ def create_run(
     return RunFolder.create(folder, complete, graph, rules)
 
 
-def resume(folder: Path | str, callback: Callback | None = None, with_test: bool = True, jobs: int = 1) -> RunFolder:
+def resume(
+    folder: Path | str,
+    callback: Callback | None = None,
+    with_test: bool = True,
+    jobs: int = 1,
+    device: str | None = None,
+) -> RunFolder:
     """Resume a run where it was interrupted, whenever that was; a finished run gets the report that it lacks.
 
-    `jobs` is how many of its trainings are done in parallel, where it has several. Only one process at a time may
-    resume a run: a second one gets a `RunError`.
+    `jobs` is how many of its trainings are done in parallel, where it has several, and `device` another device than the
+    configured one. Only one process at a time may resume a run: a second one gets a `RunError`.
     """
-    run = RunFolder.find(folder)
+    run = RunFolder.find(folder, device)
     with run.held() as lock:
         _train_to_the_end(run, callback or Callback(), with_test, jobs, lock)
     return run
@@ -86,9 +94,11 @@ def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs:
     config, graph = run.config(), run.graph()
     if not lost and is_finished(run, graph, with_test):
         return  # test is ranked once
+    device = find_device(config.training.device)
     check_memory(config, graph)
     check_checkpoints(run, config)
     begin_to_resume(run, lost)
+    callback.announce(f"device: {device_text(device)}")
     try:
         torch.set_num_threads(config.training.threads)  # also where all is trained, and only ranking is left
         if jobs > 1 and len(jobs_left(run, config)) > 1:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from foretime.config import Config
 from foretime.data.graph import Graph
+from foretime.devices import device_here, find_device
 from foretime.errors import RunError
 from foretime.evaluation import AnswerIndex
 from foretime.evidence.module import WithEvidence
@@ -93,6 +94,9 @@ def load_slots(run: RunFolder, graph: Graph, extractor: FeatureExtractor) -> Slo
 def load_base_model(folder: RunFolder, config: Config, graph: Graph, rules: Rules | None) -> Model:
     """Return the model of a run, or of one of its folds: one, or the mean of several that differ by their seed.
 
+    It is on the configured device, or where that is not there on the one that `auto` takes: what was trained on one
+    machine answers on another.
+
     What one seed has learned by chance another one has not, and their mean has less of it. Evidence has hardly any
     chance in it and is learned once, by the first.
     """
@@ -104,12 +108,13 @@ def load_base_model(folder: RunFolder, config: Config, graph: Graph, rules: Rule
     first, *others = (
         load_weights(member, new_model(own, graph, rules)) for member, own in zip(members, configs, strict=True)
     )
+    device = find_device(device_here(config.training.device))
     if not others:
-        return first
+        return first.to(device)
     if not isinstance(first, WithEvidence):
-        return Ensemble([first, *others]).eval()
+        return Ensemble([first, *others]).eval().to(device)
     first.base = Ensemble([first.base, *others])
-    return first.eval()
+    return first.eval().to(device)
 
 
 def _check_members(folder: RunFolder, members: list[RunFolder]) -> None:

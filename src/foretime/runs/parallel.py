@@ -20,6 +20,7 @@ from foretime.training.callbacks import Callback, TrainingPlan
 
 Reports: TypeAlias = "queue.Queue[tuple[Worker, dict[str, Any] | None]]"
 """Which worker reports, and what: the record of an epoch, nothing when it has ended."""
+WORKER = "foretime.runs.worker"
 SECONDS_BETWEEN_LOOKS = 0.2
 """How long to wait for a report before the callback is asked whether to stop."""
 STOPPED = (0, 130, 1 if sys.platform == "win32" else -signal.SIGTERM)
@@ -42,7 +43,7 @@ def train_in_parallel(
     try:
         while working or (left and not stopping):
             while left and len(working) < jobs and not stopping:
-                working.append(Worker(run, left.pop(0), threads, reports, lock))
+                working.append(Worker(run, left.pop(0), threads, reports, lock, config.training.device))
             if not stopping and callback.stop_wanted():
                 stopping = True
                 for worker in working:
@@ -89,14 +90,16 @@ def _end_all(workers: list[Worker]) -> None:
 class Worker:
     """A process that does one job."""
 
-    def __init__(self, run: RunFolder, job: Job, threads: int, reports: Reports, lock: int | None = None) -> None:
+    def __init__(
+        self, run: RunFolder, job: Job, threads: int, reports: Reports, lock: int | None = None, device: str = "auto"
+    ) -> None:
         """Start it; what it reports, and nothing at its end, is put into `reports`."""
         self.job = job
         self._run, self._fault = run, ""
         number = str(threads)
         passed = () if lock is None else (lock,)  # it may outlive its parent, and holds the folder till then
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "foretime.runs.worker", str(run.path), json.dumps(job), number, str(os.getpid())],
+            [sys.executable, "-m", WORKER, str(run.path), json.dumps(job), number, device, str(os.getpid())],
             stdout=subprocess.PIPE,
             pass_fds=passed,
             start_new_session=True,  # Ctrl-C goes to the parent, which stops it in turn

@@ -40,11 +40,11 @@ def _report(content: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _work(folder: Path, job: Job, threads: int, parent: int) -> int:
+def _work(folder: Path, job: Job, threads: int, device: str, parent: int) -> int:
     """Do one job of a run, as a child of the process `parent`, and return the exit code."""
     callback = JsonLines(parent)
     try:
-        run = RunFolder.find(folder)
+        run = RunFolder.find(folder, device)
         graph, config = run.graph(), run.config()
         training = config.training.model_copy(update={"threads": threads})
         config = config.model_copy(update={"training": training})
@@ -58,4 +58,4 @@ def _work(folder: Path, job: Job, threads: int, parent: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_work(Path(sys.argv[1]), Job(*json.loads(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4])))
+    sys.exit(_work(Path(sys.argv[1]), Job(*json.loads(sys.argv[2])), int(sys.argv[3]), sys.argv[4], int(sys.argv[5])))

@@ -27,6 +27,7 @@ def serve(  # noqa: PLR0913, each is a choice of its own
     load_memory: float = 8.0,
     connections: int = 200,
     threads: int = 0,
+    device: str | None = None,
     ready: Callable[[str], None] | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> None:
@@ -48,6 +49,7 @@ def serve(  # noqa: PLR0913, each is a choice of its own
         load_memory: GiB of memory that this process may take; 0 for any number.
         connections: connections that one address may hold.
         threads: threads of the matrix products; 0 for all cores.
+        device: where the models compute, as in `open_run`; by default where each run does.
         ready: is called with the address once the service listens.
         warn: is called with a text for each name that several runs have, of which only one is served.
 
@@ -66,6 +68,6 @@ def serve(  # noqa: PLR0913, each is a choice of its own
     folders = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
     settings = Settings(
         host, port, token, look_again, queue, gather_seconds, deadline, grace, give_up, load_seconds, load_memory,
-        connections, threads,
+        connections, threads, device,
     )  # fmt: skip
     listen_and_serve(folders, settings, ready or (lambda address: None), warn or (lambda warning: None))

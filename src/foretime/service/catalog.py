@@ -187,7 +187,9 @@ class Catalog:
                 return failed, None
             if not await asyncio.to_thread(is_still, tried.path, tried.stamp):
                 return None, None  # the next look finds another stamp
-        served = await self._lanes.loads.do("load", partial(ServedRun, name, tried.path), None, admitted=True)
+        served = await self._lanes.loads.do(
+            "load", partial(ServedRun, name, tried.path, self._trial.device), None, admitted=True
+        )
         for ask in served.warm_ups():
             await self._lanes.models.do("warm_up", ask, None, admitted=True, patience=self._lanes.loads.patience)
         return None, served

@@ -72,8 +72,8 @@ class RunOut(RunSummaryOut):
 class ServedRun(Run):
     """A run that is loaded whole, because its folder may change while it is served."""
 
-    def __init__(self, name: str, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, name: str, path: Path, device: str | None = None) -> None:
+        super().__init__(path, device)
         self.name = name
         self._views: dict[tuple[str, By], tuple[Predictor, RunView]] = {}
         report = self.report if (self.path / REPORT).exists() else None

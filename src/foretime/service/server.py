@@ -11,6 +11,7 @@ from pathlib import Path
 
 import uvicorn
 
+from foretime.devices import find_device
 from foretime.errors import ConfigError
 from foretime.service.app import Service
 from foretime.service.folders import check_folders
@@ -56,6 +57,8 @@ def listen_and_serve(
     import torch
 
     check_settings(settings)
+    if settings.device is not None:
+        find_device(settings.device)
     warnings = check_folders(folders)
     if settings.threads:
         torch.set_num_threads(settings.threads)

@@ -83,6 +83,8 @@ class Settings:
     connections: int = 200
     """Connections that one address may hold."""
     threads: int = 0
+    device: str | None = None
+    """Where the models compute; None for the device of each run."""
 
 
 MOST: dict[str, float] = {

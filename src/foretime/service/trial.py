@@ -44,7 +44,7 @@ class Trial:
     """Tries runs, each in a process of its own."""
 
     def __init__(self, settings: Settings) -> None:
-        self._seconds, self._memory = settings.load_seconds, settings.load_memory
+        self._seconds, self._memory, self.device = settings.load_seconds, settings.load_memory, settings.device
         self._under_way: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
 
@@ -76,7 +76,7 @@ class Trial:
 
     def _begin(self, name: str, path: Path, said: IO[bytes]) -> subprocess.Popen[bytes]:
         words = [sys.executable, *PROGRAM, name, str(path)]
-        words += [str(self._seconds), str(int(self._memory * 2**30))]
+        words += [str(self._seconds), str(int(self._memory * 2**30)), *filter(None, [self.device])]
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=_environment(), start_new_session=True
         )

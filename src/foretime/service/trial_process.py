@@ -1,6 +1,6 @@
 """The process that tries a run: opens it, asks it an example question for each slot, and says how it went.
 
-python -m foretime.service.trial_process NAME FOLDER SECONDS BYTES
+python -m foretime.service.trial_process NAME FOLDER SECONDS BYTES [DEVICE]
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ REFUSED, TOO_LARGE = 3, 4
 
 def main() -> None:
     """Try the run that the arguments name, and end the process."""
-    name, path, seconds, most = sys.argv[1:]
+    name, path, seconds, most, *device = sys.argv[1:]
     faulthandler.enable()
     # a thread that needs no lock of Python: whatever hangs, the process ends and says where it was
     faulthandler.dump_traceback_later(float(seconds), exit=True)
-    code = outcome(name, Path(path), int(most))
+    code = outcome(name, Path(path), int(most), *device)
     sys.stderr.flush()
     os._exit(code)  # at once: what was loaded may not be able to end
 
 
-def outcome(name: str, path: Path, most: int) -> int:
+def outcome(name: str, path: Path, most: int, device: str | None = None) -> int:
     """Return 0 if a run answers within so many bytes of memory, or else an exit code, and say what is wrong."""
     try:
         from foretime.service.served import ServedRun
 
         limit_memory(most)
-        for ask in ServedRun(name, path).warm_ups():
+        for ask in ServedRun(name, path, device).warm_ups():
             ask()
     except BaseException as error:  # a folder may hold anything
         from foretime.errors import ForetimeError

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from foretime.data.facts import Ids
+from foretime.devices import send
 from foretime.models.base import Model
 from foretime.training.batches import Batch
 from foretime.training.objective import cross_entropy
@@ -57,5 +58,5 @@ class SampledSoftmax:
         found = draw_candidates(self.always, batch.objects.numpy(), self.entities, self.count, self.generator)
         place = torch.empty(self.entities, dtype=torch.int64)
         place[found.entities] = torch.arange(len(found.entities))
-        scores = model.score_objects(batch.queries, found.entities) + found.log_counts  # (rows, candidates)
-        return cross_entropy(scores, batch.row, place[batch.objects])
+        scores = model.score_objects(batch.queries, found.entities)  # (rows, candidates)
+        return cross_entropy(scores + send(found.log_counts, scores.device), batch.row, place[batch.objects])

@@ -15,6 +15,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from foretime.devices import fetch
 from foretime.errors import RunError
 from foretime.evidence.module import EvidenceComponent, in_layout
 from foretime.files import write_bytes
@@ -53,10 +54,10 @@ class Progress:
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None, progress: Progress) -> None:
     """Write a checkpoint atomically; without an optimiser it holds the weights only."""
-    tensors = {MODEL + name: value.detach().contiguous() for name, value in model.state_dict().items()}
+    tensors = {MODEL + name: fetch(value).contiguous() for name, value in model.state_dict().items()}
     if optimizer is not None:
         for index, state in optimizer.state_dict()["state"].items():
-            tensors |= {f"{OPTIMIZER}{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
+            tensors |= {f"{OPTIMIZER}{index}.{name}": fetch(torch.as_tensor(value)) for name, value in state.items()}
     _write(path, tensors, progress)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from foretime.config import Config, LossName
+from foretime.devices import send
 from foretime.errors import ConfigError, DataError
 from foretime.models import model_class
 from foretime.models.base import Model
@@ -48,7 +49,7 @@ class SampledLoss:
         """Return the mean loss over the (question, answer) pairs of the batch, ()."""
         wrong = draw_negatives(batch.objects, self.entities, self.negatives, self.generator)
         scores = model.score_objects(batch.questions, torch.cat([batch.objects[:, None], wrong], dim=1))
-        right = is_answer(wrong, batch, self.entities)
+        right = send(is_answer(wrong, batch, self.entities), scores.device)
         scores = torch.cat([scores[:, :1], scores[:, 1:].masked_fill(right, FAR_BELOW)], dim=1)
         if self.name == "margin":
             return margin_loss(scores, self.margin)

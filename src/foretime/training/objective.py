@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from foretime.devices import CPU, send, widest
 from foretime.errors import ConfigError, suggestion
 from foretime.models.base import Component, Model, Queries
 from foretime.training.batches import Batch
@@ -34,14 +35,17 @@ class CountedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, row: Tensor, answer: Tensor, weight: float) -> Tensor:
         """Return weight · mean loss; `scores` is (rows, entities), `row` and `answer` are (pairs,)."""
-        share = weight / len(row)
-        answer_scores = scores[row, answer].double().sum()
+        share, wide = weight / len(row), widest(scores.device)
+        answer_scores = scores[row, answer].to(wide).sum()
         largest = scores.amax(dim=1, keepdim=True)
         total = scores.sub_(largest).exp_().sum(dim=1, keepdim=True)  # (rows, 1)
-        count = torch.zeros(len(scores)).index_add_(0, row, torch.ones(len(row)))
-        log_total = (total.log() + largest)[:, 0].double()  # (rows,)
+        zeros, ones = (
+            torch.full((size,), fill, device=scores.device) for size, fill in ((len(scores), 0.0), (len(row), 1.0))
+        )
+        count = zeros.index_add_(0, row, ones)
+        log_total = (total.log() + largest)[:, 0].to(wide)  # (rows,)
         scores.mul_((count[:, None] / total).mul_(share))
-        scores.index_put_((row, answer), torch.tensor(-share), accumulate=True)
+        scores.index_put_((row, answer), torch.full((), -share, device=scores.device), accumulate=True)
         ctx.save_for_backward(scores)
         loss = (count * log_total).sum() - answer_scores
         return (loss * share).to(scores.dtype)
@@ -50,7 +54,9 @@ class CountedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None]:
         """Return the gradient of the scores that forward left in their place."""
         (gradient,) = ctx.saved_tensors
-        return (gradient if float(grad_output) == 1.0 else gradient * grad_output), None, None, None
+        # to look at a number on another device is to wait for it, and for all that is queued there
+        is_one = grad_output.device == CPU and float(grad_output) == 1.0
+        return (gradient if is_one else gradient * grad_output), None, None, None
 
 
 def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1.0) -> Tensor:
@@ -58,6 +64,7 @@ def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1
 
     The weight goes in here, not on the result, because the gradient is written once, already weighted.
     """
+    row, answer = send(row, scores.device), send(answer, scores.device)
     return CountedCrossEntropy.apply(scores, row, answer, weight)  # type: ignore[no-any-return, no-untyped-call]
 
 
@@ -103,5 +110,6 @@ def _loss(component: Component, batch: Batch, weights: dict[str, float], drawn: 
     named = {f"{prefix}loss": total.detach() / weight}
     for name, penalty in model.penalties(batch.questions, batch.objects).items():
         named[prefix + name] = penalty.detach()
-        total = total + weight * weights[prefix + name] * penalty
+        # that of the evidence is on the CPU, where its weights are
+        total = total + weight * weights[prefix + name] * send(penalty, total.device)
     return Loss(total, named)

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from foretime.config import Config, TrainingConfig
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
+from foretime.devices import CPU, find_device
 from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import AnswerIndex, Metrics, model_scorer, questions_of, rank
 from foretime.evidence.index import build_index
@@ -36,7 +38,7 @@ from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
 from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.memory import memory_kept
-from foretime.training.objective import DrawnLoss, Loss, loss_each
+from foretime.training.objective import DrawnLoss, loss_each
 from foretime.training.precision import products_in
 from foretime.training.weights import Form, forms_in, forms_of
 
@@ -98,10 +100,13 @@ def _with_all_evidence(model: Model, config: Config, graph: Graph, rules: Rules 
 
 
 def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimizer:
-    """Return the configured optimiser, in its fused form: one pass over the weights instead of five."""
-    if config.optimizer == "adam":
-        return torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
-    return torch.optim.Adagrad(model.parameters(), lr=config.learning_rate, fused=True)
+    """Return the configured optimiser, in its fused form: one pass over the weights instead of five.
+
+    Elsewhere than on the CPU it takes all tables at once, each where it is.
+    """
+    kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.Adagrad
+    on_cpu = model.device == CPU
+    return kind(model.parameters(), lr=config.learning_rate, fused=on_cpu, foreach=not on_cpu)
 
 
 class Trainer:
@@ -123,7 +128,8 @@ class Trainer:
             check_checkpoint(run.last_file, config, graph)
         torch.set_num_threads(config.training.threads)
         self.run, self.config, self.graph, self.callback = run, config, graph, callback
-        self.model = new_model(with_evidence_of_train(config), graph, rules)
+        self.device = find_device(config.training.device)
+        self.model = new_model(with_evidence_of_train(config), graph, rules).to(self.device)
         self._ranked = _with_all_evidence(self.model, config, graph, rules)
         self.optimizer = build_optimizer(config.training, self.model)
         self.progress = Progress()
@@ -172,28 +178,32 @@ class Trainer:
         self.model.begin_epoch(epoch)
         orders = [pool.order(self.config.training.seed, epoch) for pool in self._pools]
         for step in range(self.progress.step, self.steps):
-            loss = self._step(orders, step)
-            sums = {name: self.progress.sums.get(name, 0.0) + float(value) for name, value in loss.named.items()}
+            named = self._step(orders, step)
+            sums = {name: self.progress.sums.get(name, 0.0) + float(value) for name, value in named.items()}
             seconds = before + time.monotonic() - began
             self.progress = replace(self.progress, step=step + 1, sums=sums, seconds=seconds)
             self.callback.step(epoch, step + 1, sum(v for k, v in sums.items() if k.endswith("loss")) / (step + 1))
             self._save_now_and_then()
 
-    def _step(self, orders: list[np.ndarray[Any, Any]], step: int) -> Loss:
-        components = self._learning_components()
-        batches = [
-            pool.batch(step_rows(order, step, self.steps), self.steps)
-            for component, pool, order in zip(self._components, self._pools, orders, strict=True)
-            if component in components
-        ]
-        with products_in(self.config.training.precision):
-            drawn = [self._drawn_loss(component, number, step) for number, component in enumerate(components)]
-            loss = loss_each(components, batches, self.config.penalties, drawn)
+    def _step(self, orders: list[np.ndarray[Any, Any]], step: int) -> dict[str, Tensor]:
+        """Do a step, and return its losses and penalties by name.
+
+        One component after the other, the evidence last: the CPU looks it up, and makes its batch, while another device
+        still works on the products of the others and on their gradients.
+        """
+        learning, named = self._learning_components(), dict[str, Tensor]()
+        pools = [own for own in zip(self._components, self._pools, orders, strict=True) if own[0] in learning]
         self.optimizer.zero_grad(set_to_none=True)
-        loss.total.backward()  # type: ignore[no-untyped-call]
+        for number, (component, pool, order) in enumerate(pools):
+            batch = pool.batch(step_rows(order, step, self.steps), self.steps)
+            with products_in(self.config.training.precision, self.device):
+                drawn = self._drawn_loss(component, number, step)
+                loss = loss_each([component], [batch], self.config.penalties, [drawn])
+            loss.total.backward()  # type: ignore[no-untyped-call]
+            named |= loss.named
         self.optimizer.step()
         self.model.constrain_()
-        return loss
+        return named
 
     def _drawn_loss(self, component: Component, number: int, step: int) -> DrawnLoss | None:
         """Return the loss of a component against entities drawn by seed, epoch, step and number; nothing for all."""

@@ -25,6 +25,7 @@ NOT_TUNABLE = {
     "training.valid_limit": "it would change how trials are compared",
     "training.ensemble_size": "trials are compared by the first model alone",
     "training.seed": "the best seed is luck",
+    "training.device": "it changes nothing but the speed",
     "training.threads": "it changes nothing but the speed",
     "training.checkpoint_seconds": "it changes nothing but the speed",
 }

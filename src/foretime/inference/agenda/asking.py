@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from foretime.data.facts import Facts, Ids
+from foretime.devices import fetch
 from foretime.evaluation.ranks import batches
 from foretime.inference.agenda.counts import Floats
 from foretime.inference.agenda.history import EventHistory, Triples
@@ -64,5 +65,5 @@ def _log_probabilities(predictor: Predictor, pairs: Ids, start: int, later: Tens
     subject, predicate = np.divmod(pairs, len(predictor.graph.predicates))
     when = np.full(len(pairs), start)
     for part, facts in batches(Facts(subject, predicate, np.zeros_like(subject), when, when), BATCH):
-        scores = predictor.scorer.score_slot("object", facts).masked_fill(later, -torch.inf)
+        scores = fetch(predictor.scorer.score_slot("object", facts)).masked_fill(later, -torch.inf)
         yield part, torch.log_softmax(scores.double(), dim=1).numpy()

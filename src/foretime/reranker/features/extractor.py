@@ -17,6 +17,7 @@ from torch import Tensor
 from foretime.config import EvidenceConfig
 from foretime.data.facts import UNKNOWN, Facts, Ids, concatenate
 from foretime.data.graph import Graph
+from foretime.devices import fetch, send
 from foretime.evaluation.filters import AnswerIndex
 from foretime.evidence.families import RATED
 from foretime.evidence.index import EvidenceIndex, build_index
@@ -189,8 +190,9 @@ def score_each_term(model: Model, questions: Facts) -> dict[str, Tensor]:
     asked = end_queries(model, questions)
     terms = _terms_at(model, asked.first)
     if len(asked.rows):
+        rows = send(asked.rows, model.device)
         for name, later in _terms_at(model, asked.second).items():
-            terms[name][asked.rows] = (terms[name][asked.rows] + later) / 2
+            terms[name][rows] = (terms[name][rows] + later) / 2
     return terms
 
 
@@ -208,8 +210,8 @@ def shortlist_of(scores: Tensor, questions: Facts, known: AnswerIndex, top: int)
     """
     row, column = known.answers(questions)
     masked = scores.clone()
-    masked[torch.from_numpy(row), torch.from_numpy(column)] = -torch.inf
-    best, place = masked.topk(min(top, scores.shape[1]), dim=1)
+    masked[send(row, scores.device), send(column, scores.device)] = -torch.inf
+    best, place = (fetch(found) for found in masked.topk(min(top, scores.shape[1]), dim=1))
     open_ = (best > -torch.inf).numpy()
     ranked = open_.sum(1)
     first = np.append(0, np.cumsum(ranked + np.bincount(row, minlength=len(scores))))
@@ -223,14 +225,15 @@ def term_features(terms: dict[str, Tensor], shortlist: Shortlist) -> tuple[list[
     """Return the names and the values of what the base model says of each candidate.
 
     Of each term and of the whole: the score and how far it is below the best of the shortlist; of the whole also its
-    log-probability and the position.
+    log-probability and the position. Only the chosen scores leave their device.
     """
-    question, object_ = torch.from_numpy(shortlist.question), torch.from_numpy(shortlist.object)
     total = torch.stack(list(terms.values())).sum(0)
-    names, values = ["log_probability"], [torch.log_softmax(total, 1)[question, object_].numpy()]
+    question, object_ = send(shortlist.question, total.device), send(shortlist.object, total.device)
+    own = {"log_probability": torch.log_softmax(total, 1), "score": total, **terms}
+    picked = fetch(torch.stack([scores[question, object_] for scores in own.values()])).numpy()
+    names, values = ["log_probability"], [picked[0]]
     ranked = shortlist.is_ranked
-    for name, scores in {"score": total, **terms}.items():
-        chosen = scores[question, object_].numpy()
+    for name, chosen in zip(list(own)[1:], picked[1:], strict=True):
         best = np.full(len(shortlist.ranked), -np.inf, dtype=np.float32)
         np.maximum.at(best, shortlist.question[ranked], chosen[ranked])
         names += [name, f"{name}{BELOW}"]
