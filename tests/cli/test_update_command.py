@@ -71,3 +71,20 @@ def test_flags_that_do_not_go_together_are_refused(foretime, run: Path, asked):
     assert "give one of them" in foretime("predict", run, *question, "--as-of", "2024-01-01", "--past-only").err
     assert "give --as-of DAY too" in foretime("explain", run, *question, "--by", "known").err
     assert "is not a time" in foretime("predict", run, *question, "--as-of", "soon").err
+
+
+def test_bad_rows_are_skipped_said_and_written_if_that_is_asked_for(
+    foretime, run: Path, tmp_path: Path, asked, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "new.tsv"
+    row = f"{asked['subject']}\t{asked['predicate']}\tAtlantis"
+    file.write_text(f"{row}\t2030-01-05\n{row}\tsoon\n", encoding="utf-8")
+    stopped = foretime("update", run, file)
+    assert (stopped.code, "leave it out with --bad-rows skip" in stopped.err) == (2, True)
+    done = foretime("update", run, file, "--bad-rows", "skip")
+    assert (done.code, done.out[:26]) == (0, "update 1: 1 new events, 0 ")
+    assert "1 bad row was skipped, 1 good one read; they are in update.bad_rows.jsonl" in done.err
+    assert "warning: " in done.err
+    assert "new.tsv:2: the time 'soon' is not a time" in done.err
+    assert json.loads((tmp_path / "update.bad_rows.jsonl").read_text())["row"] == f"{row}\tsoon"

@@ -120,7 +120,7 @@ def test_a_graph_keeps_its_attributes_wherever_it_goes(tmp_path: Path):
         ft.load(tmp_path / "saved", entities=graph.attributes.to_frame())
     other = ft.load(tmp_path / "data" / "events.tsv", entities="none")
     assert other.fingerprint() != graph.fingerprint(), "types are part of what a model may learn from"
-    events = read_events([("Rome", "visits", "Iran", "2020-04-01")], graph.timeline, {}, None)
+    events = read_events([("Rome", "visits", "Iran", "2020-04-01")], graph.timeline, {}, None).events
     grown = grow(graph, events)
     assert grown.attributes.having("type", ["city"], grown.entities).tolist() == [
         name in ("Oslo", "Rome") for name in grown.entities.names

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from foretime.cli.data import data_app
 from foretime.data.bad_rows import BadRows
 from foretime.data.graph import Graph, load, split_file
-from foretime.errors import ConfigError, DataError
+from foretime.errors import DataError
 
 Write = Callable[[str, str | bytes], Path]
 GOOD = "".join(f"s{i % 7}\tp{i % 3}\to{i % 5}\t2024-01-{i % 28 + 1:02d}\n" for i in range(100))
@@ -131,8 +131,26 @@ def test_commands_say_it_and_write_the_file(
     assert len((tmp_path / "dirty.bad_rows.jsonl").read_text().splitlines()) == 6
 
 
-def test_new_events_are_read_as_a_whole(small_graph: Graph) -> None:
+def test_bad_rows_of_new_events_stop_or_are_skipped_by_every_door(small_graph: Graph, tmp_path: Path) -> None:
     from foretime.data.new_events import read_events
 
-    with pytest.raises(ConfigError, match="new events are read as a whole or not at all"):
-        read_events([("a", "p", "b", "2020-11-01")], small_graph.timeline, {"bad_rows": "skip"}, None)
+    path, timeline = tmp_path / "new.csv", small_graph.timeline
+    path.write_text(
+        "subject,predicate,object,time,known\na,p,b,2020-11-01,2020-11-03\n,p,b,2020-11-01,\na,p,c,soon,\n"
+        "a,p,d,1990-01-01,\na,p,e,2020-11-02,never\na,p,f,2020-11-02\na,p,g,2020-11-04,2020-11-05\n"
+    )
+    with pytest.raises(DataError, match=r"4 bad rows; fix them, or leave them out with --bad-rows skip"):
+        read_events(path, timeline, {}, None)
+    events, bad = read_events(path, timeline, {"bad_rows": "skip"}, None)
+    assert list(zip(events.object, events.known.tolist(), strict=True)) == [
+        ("b", timeline.tick("2020-11-03")),
+        ("g", timeline.tick("2020-11-05")),
+    ]
+    assert [(one.line, one.row) for one in bad.rows] == [
+        (3, ",p,b,2020-11-01,"),
+        (4, "a,p,c,soon,"),
+        (5, "a,p,d,1990-01-01,"),
+        (6, "a,p,e,2020-11-02,never"),
+        (7, "a,p,f,2020-11-02"),
+    ]
+    assert bad.kept == len(events) == 2

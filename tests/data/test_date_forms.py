@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from foretime.data.date_forms import DateForm, Misreadings, check_date_format, read_dates
+from foretime.data.date_forms import DateForm, Misreadings, check_date_format, parse_as, read_dates
 from foretime.data.graph import Graph, load
 from foretime.data.times import tick_text, ticks_of
 from foretime.errors import ConfigError, DataError
@@ -146,3 +148,64 @@ def test_a_form_with_digits_that_touch_has_all_of_them() -> None:
 
 def test_texts_that_are_no_dates_are_not_called_ambiguous() -> None:
     assert Misreadings(["soon", "99/99/2024"]).reason("99/99/2024")[0] == "no time"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("e.csv", "subject,predicate,object,year\n{0},p,b,2000.0\n{0},p,c,2003.0\nb,p,c,\n"),
+        (
+            "e.jsonl",
+            '{{"subject": "{0}", "predicate": "p", "object": "b", "year": 2000.0}}\n'
+            '{{"subject": "{0}", "predicate": "p", "object": "c", "year": 2003.0}}\n'
+            '{{"subject": "b", "predicate": "p", "object": "c", "year": null}}\n',
+        ),
+    ],
+)
+def test_years_that_pandas_has_given_a_fraction_are_read_and_said(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text.format("a"))
+    graph = load(tmp_path / name)
+    assert (len(graph.timeline), graph.timeline.span, len(graph.background)) == (4, "2000 to 2003", 1)
+    assert "times such as '2000.0' are whole numbers, and were read as 2000" in graph.notes
+
+
+def test_a_frame_of_years_with_a_missing_one_is_read() -> None:
+    columns = {"subject": ["a", "b", "a"], "predicate": ["p"] * 3, "object": ["c", "c", "d"]}
+    graph = load(pa.table({**columns, "start": [1990, 1991, 1992], "end": [1995.0, float("nan"), 1999.0]}))
+    assert sorted(row[3:] for row in graph.rows()) == [("1990", "1995"), ("1991", ""), ("1992", "1999")]
+
+
+def test_a_fraction_among_dates_says_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("a,p,b,2000-01-03\na,p,c,2001.0\nb,p,c,2003-01-03\nb,p,a,2005-01-03\n")
+    with pytest.raises(
+        DataError, match=r"e.csv:2: .*'2001.0' is a whole number with a fraction.*; write 2001 \(in pandas"
+    ):
+        load(tmp_path / "e.csv")
+
+
+@pytest.mark.parametrize(
+    ("times", "form", "first"),
+    [
+        (("1/5/2024 3:04 PM", "2/28/2024 12:10 AM"), "%m/%d/%Y %I:%M %p", "2024-01-05T15:04"),
+        (("5.1.2024 3:04:09pm", "28.2.2024 12:10:00am"), "%d.%m.%Y %I:%M:%S%p", "2024-01-05T15:04"),
+        (("2024-01-05 03:04 p.m.", "2024-02-28 12:10 a.m."), "%Y-%m-%d %I:%M %p", "2024-01-05T15:04"),
+        (("1/5/2024 15:04", "2/28/2024 0:10"), "%m/%d/%Y %H:%M", "2024-01-05T15:04"),
+    ],
+)
+def test_a_clock_of_twelve_hours_names_its_form_and_is_read_with_it(
+    tmp_path: Path, times: tuple[str, str], form: str, first: str
+) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("".join(f"a,p,b,{time}\n" for time in times))
+    with pytest.raises(DataError, match=re.escape(f"say --date-format {form!r}")):
+        load(path)
+    graph = load(path, date_format=form, granularity="minute")
+    assert graph.timeline.label(0) == first
+    assert graph.timeline.label(len(graph.timeline) - 1).startswith("2024-02-28T00:10")
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d %I:%M", "%Y-%m-%d %H:%M %p", "%p"])
+def test_a_form_needs_half_and_hours_of_twelve_together(form: str) -> None:
+    with pytest.raises(ConfigError, match="date_format"):
+        check_date_format(form)
+    assert parse_as(["2024-01-05 13:04 PM", "2024-01-05 0:04 AM"], "%Y-%m-%d %I:%M %p").precision.tolist() == ["", ""]

@@ -9,6 +9,7 @@ import foretime as ft
 from foretime.data.name_finder import NameFinder
 from foretime.data.spelling import fold
 from foretime.data.vocabulary import Vocabulary
+from foretime.errors import QuestionError
 
 NAMES = [
     "Angela Merkel", "Ángel Gurría", "Côte d'Ivoire", "Straße (Köln)", "İstanbul", "Office of Angela Merkel", "Oslo",
@@ -127,3 +128,12 @@ def test_an_unknown_name_is_compared_with_those_that_are_spelt_alike(finder: Nam
 
 def test_new_names_that_are_nearly_old_ones_are_found(finder: NameFinder):
     assert finder.alike(["oslo", "Bergen", "PRC", "", "\u200b"]) == {"oslo": "Oslo", "PRC": "中华人民共和国"}
+
+
+@pytest.mark.parametrize("others", [0, 2_500])
+def test_a_misspelt_alias_is_suggested(others: int) -> None:
+    names = ["Oslo", *(f"town {number}" for number in range(others))]
+    finder = NameFinder(Vocabulary("entity", names), {"Oslo": ["Kristiania"]})
+    with pytest.raises(QuestionError, match="unknown entity 'Kristianai'; did you mean 'Kristiania'"):
+        finder.resolve("Kristianai")
+    assert finder.id("Kristiania") == 0

@@ -42,7 +42,7 @@ def built_anew(run: Run, updates: list[list[Row]]) -> Predictor:
     """The run with all events from the start: nothing is merged, everything is sorted and indexed once."""
     trained = Predictor.open(run.path)
     graph = trained.graph
-    read = [read_events(rows, graph.timeline, {}, None) for rows in updates]
+    read = [read_events(rows, graph.timeline, {}, None).events for rows in updates]
     grown = grow(graph, join_events(read))
     facts = concatenate([*(graph.facts(split) for split in run.config.evidence.splits), grown.update])
     scorer = EvidenceFilter(carry_scorer(trained.scorer, grown, share_entities=True), grown, facts).scorer()

@@ -30,7 +30,7 @@ def test_events_enter_the_answers_at_once_and_are_kept(live_with: Callable[..., 
     assert done.status_code == 200, done.text
     assert done.json() == {
         "run": "world", "number": 1, "new": 1, "already_there": 0, "new_entities": 1, "new_predicates": 0, "alike": {},
-        "last": "2030-01-05",
+        "last": "2030-01-05", "bad_rows": 0, "kinds_of_bad_rows": [],
     }  # fmt: skip
     asked = {key: event[key] for key in ("subject", "predicate", "time")}
     found = live.found("/runs/world/complete", **asked, top=100)
@@ -51,6 +51,14 @@ def test_events_enter_the_answers_at_once_and_are_kept(live_with: Callable[..., 
     again = live.post("/runs/world/events", {"events": [event]}).json()
     assert (again["number"], again["already_there"]) == (None, 1)
     assert len(Run(folder).updates) == 1
+
+
+def test_bad_events_are_skipped_and_counted_if_that_is_asked_for(live_with: Callable[..., Live], folder: Path, event):
+    live = live_with([folder], token=TOKEN)
+    given = {"events": [event, {**event, "time": "soon"}], "bad_rows": "skip"}
+    done = live.post("/runs/world/events", given).json()
+    assert (done["new"], done["bad_rows"]) == (1, 1)
+    assert "'soon' is not a time" in done["kinds_of_bad_rows"][0]
 
 
 def test_without_a_token_nothing_is_taken_in_and_bad_events_change_nothing(

@@ -177,7 +177,7 @@ LAYOUT = FlagGroup(
     "layout",
     {
         name: READING.flags[name]
-        for name in ("query", "table", "columns", "header", "delimiter", "names", "date_format")
+        for name in ("query", "table", "columns", "header", "delimiter", "names", "date_format", "bad_rows")
     },
     _reading,
 )

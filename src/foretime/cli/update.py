@@ -46,6 +46,9 @@ def update(
         known = int(known_column) if known_column and known_column.isdecimal() else known_column
         report = opened.update(events, known=known, **layout)
         print_json(report.to_dict()) if as_json else say(str(report))
+        if report.bad_rows:
+            path = report.bad_rows.write("update.bad_rows.jsonl")
+            note(f"{report.bad_rows.note}; they are in {path}")
         for warning in report.warnings:
             note(f"warning: {warning}")
 

@@ -11,6 +11,7 @@ EVENT = (*NAMES, "time")
 INTERVAL = (*NAMES, "start", "end")
 KNOWN = "known"
 """The optional column of the time at which an event was known; only updates read it."""
+TIMES = ("time", "start", "end", KNOWN)
 HOW = "say which column is which with --columns subject=1,predicate=2,object=3,time=4"
 
 Positions = dict[str, int]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,16 @@ _PARTS = {  # the digits of each part, where it stands apart and where it touche
     "H": (r"\d{1,2}", r"\d\d", "hour"),
     "M": (r"\d{1,2}", r"\d\d", "minute"),
     "S": (r"\d{1,2}", r"\d\d", "second"),
+    "I": (r"\d{1,2}", r"\d\d", "hour"),
+    "p": (r"[AaPp]\.?[Mm]\.?", r"[AaPp][Mm]", "half"),
 }
 _ORDER = ("year", "month", "day", "hour", "minute", "second")
-_NUMERIC = re.compile(r"(\d{1,2})([/.\- ])(\d{1,2})\2(\d{4}|\d\d)", re.ASCII)
+_NUMERIC = re.compile(
+    r"(\d{1,2}(?P<mark>[/.\- ])\d{1,2}(?P=mark)(?P<year>\d{4}|\d\d)|\d{4}(?P<after>[/.\-])\d{1,2}(?P=after)\d{1,2})"
+    r"(?P<gap>,? |T)?(?P<clock>\d{1,2}:\d\d(?P<second>:\d\d)?(?P<half> ?[AaPp]\.?[Mm]\.?)?)?",
+    re.ASCII,
+)
+_WHOLE = re.compile(r"([+-]?\d{1,18})\.0*", re.ASCII)
 _EXAMPLES = "%d/%m/%Y, %Y%m%d, integer, year, unix or unix-ms"
 
 
@@ -59,9 +67,10 @@ class DateForm:
         """Return the form; raise `ConfigError` if it names no date."""
         pieces = re.split(r"%(.)", text)
         marks, literals = pieces[1::2], pieces[0::2]
-        names = [_PARTS[mark][2] for mark in marks if mark in _PARTS]
+        names = [_PARTS[mark][2] for mark in marks if mark in _PARTS and mark != "p"]
         wanted = _ORDER[: len(names)]
-        if len(names) < len(marks) or not names or sorted(names, key=_ORDER.index) != list(wanted):
+        unknown = any(mark not in _PARTS for mark in marks) or marks.count("p") != marks.count("I")
+        if unknown or not names or sorted(names, key=_ORDER.index) != list(wanted):
             raise ConfigError(
                 f"date_format {text!r}: expected a year, and with it the month, the day and so on, as in {_EXAMPLES}; "
                 f"the parts are {' '.join('%' + mark for mark in _PARTS)}"
@@ -87,6 +96,10 @@ class DateForm:
         except (KeyError, ValueError):
             return None
         hour, minute, second = (int(found.get(name, 0)) for name in ("hour", "minute", "second"))
+        if half := found.get("half"):
+            if not 1 <= hour <= 12:
+                return None
+            hour = hour % 12 + (12 if half[0] in "Pp" else 0)
         if hour > 23 or minute > 59 or second > 59:
             return None
         return Moment(self.precision, days * 86400 + hour * 3600 + minute * 60 + second)
@@ -140,12 +153,25 @@ def parse_as(texts: Sequence[str], form: str) -> Moments:
 def read_dates(texts: Sequence[str], form: str, granularity: str) -> tuple[Moments, list[str]]:
     """Return the times that the texts name, and what was guessed; raise `DataError` where a guess may be wrong."""
     check_date_format(form)
+    texts, notes = _without_fractions(texts)
     if form != "auto":
-        return parse_as(texts, form), []
+        return parse_as(texts, form), notes
     moments = parse_times(texts)
     if check_granularity(granularity)[0] in (INTEGER, "year"):
-        return moments, []  # it is said what integers are
-    return _dated_integers(moments)
+        return moments, notes  # it is said what integers are
+    moments, dated = _dated_integers(moments)
+    return moments, notes + dated
+
+
+def _without_fractions(texts: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    """Return texts such as `2000.0` as integers if all that are known are whole numbers, and what was done."""
+    found = {text: match for text in texts if (match := _WHOLE.fullmatch(text))}
+    others = (text for text in texts if text and text not in found and "#" not in text)
+    if not found or any(_integer(text) is None for text in others):
+        return texts, []
+    example = next(iter(found))
+    note = f"times such as {example!r} are whole numbers, and were read as {found[example][1]}"
+    return [found[text][1] if text in found else text for text in texts], [note]
 
 
 def _dated_integers(moments: Moments) -> tuple[Moments, list[str]]:
@@ -229,9 +255,14 @@ class Misreadings:
         forms = self._forms.get(shape, []) if shape else []
         if shape and not forms:  # not all that look alike fit one form: it is said what fits this one
             forms = [form for form in _forms_of(shape) if DateForm.of(form).parse(text)]
+        if match := _WHOLE.fullmatch(text):
+            remedy = f"write {match[1]} (in pandas, .astype('Int64') does it even where some are missing)"
+            return "a number with a fraction", f"is a whole number with a fraction, and others are no numbers; {remedy}"
         if not forms:
             return "no time", f"is not a time; write {ACCEPTED}; --date-format names other forms"
         listed = " or ".join(f"--date-format {form!r}" if " " in form else f"--date-format {form}" for form in forms)
+        if len(forms) == 1 and shape is not None and not shape.year:
+            return "a clock of twelve hours", f"has a time of twelve hours; say {listed}"
         return "an ambiguous date", f"is an ambiguous date; say {listed}"
 
     @property
@@ -240,8 +271,8 @@ class Misreadings:
         return any(self._forms.values())
 
     @cached_property
-    def _forms(self) -> dict[tuple[str, int], list[str]]:
-        alike: dict[tuple[str, int], list[str]] = {}
+    def _forms(self) -> dict[_Shape, list[str]]:
+        alike: dict[_Shape, list[str]] = {}
         for text in self.texts:
             if (shape := _shape(text)) is not None:
                 alike.setdefault(shape, []).append(text)
@@ -251,14 +282,33 @@ class Misreadings:
         }
 
 
-def _shape(text: str) -> tuple[str, int] | None:
-    """Return the mark and the length of the year of a date in numbers with the year at its end."""
+class _Shape(NamedTuple):
+    """How a date in numbers is written: what stands between its parts, where its year is, and its time of day."""
+
+    mark: str
+    year: str
+    """`%Y` or `%y` at its end, nothing at its beginning."""
+    clock: str
+    """The form of its time of day with what stands before it, nothing without one."""
+
+
+def _shape(text: str) -> _Shape | None:
+    """Return the shape of a date in numbers with the year at its end, or with a time of day of twelve hours."""
     match = _NUMERIC.fullmatch(text)
-    return (match[2], len(match[4])) if match else None
+    if match is None or bool(match["gap"]) != bool(match["clock"]) or not (match["mark"] or match["half"]):
+        return None
+    half = match["half"] or ""
+    space = " " if half.startswith(" ") else ""
+    hours = ("%I:%M:%S" if match["second"] else "%I:%M") + space + "%p"
+    clock = hours if half else "%H:%M:%S" if match["second"] else "%H:%M" if match["clock"] else ""
+    year = "" if not match["mark"] else "%Y" if len(match["year"]) == 4 else "%y"
+    return _Shape(match["mark"] or match["after"], year, (match["gap"] or "") + clock)
 
 
-def _forms_of(shape: tuple[str, int]) -> list[str]:
+def _forms_of(shape: _Shape) -> list[str]:
     """Return what a date of this shape may mean."""
-    mark, year = shape[0], "%Y" if shape[1] == 4 else "%y"
-    forms = [f"%d{mark}%m{mark}{year}", f"%m{mark}%d{mark}{year}"]
-    return forms if year == "%Y" else [*forms, f"%y{mark}%m{mark}%d"]
+    mark, year, clock = shape
+    if not year:
+        return [f"%Y{mark}%m{mark}%d{clock}"]
+    forms = [f"%d{mark}%m{mark}{year}{clock}", f"%m{mark}%d{mark}{year}{clock}"]
+    return forms if year == "%Y" else [*forms, f"%y{mark}%m{mark}%d{clock}"]

@@ -105,16 +105,15 @@ class NameFinder:
         return {name: self.vocabulary.name(int(self._owner[row])) for name, row in owners.items()}
 
     def suggest(self, name: str) -> str:
-        """Return `; did you mean …?` with names that are spelt alike.
+        """Return `; did you mean …?` with names and aliases that are spelt alike.
 
         In a large vocabulary these are sought among the names with a word that begins alike, or not at all.
         """
-        if len(self.vocabulary) <= COMPARED:
-            return suggestion(name, self.vocabulary.names)
+        if len(self._owner) <= COMPARED:
+            return suggestion(name, dict.fromkeys([*self.vocabulary.names, *self._aliases]))
         begins = [_BEGIN + word[:3] for word in fold(name).split()[:5]]
         rows = np.concatenate([_having(self._marked, begin)[:COMPARED] for begin in begins] or [self._owner[:0]])
-        near = dict.fromkeys(self.vocabulary.name(int(self._owner[row])) for row in rows[:COMPARED])
-        return suggestion(name, near)
+        return suggestion(name, dict.fromkeys(self._text(row) for row in rows[:COMPARED].tolist()))
 
     def search(self, wanted: str, weight: Ids) -> Hits:
         """Return the names with all the words, or parts of words, that are wanted, in any order; best first.
@@ -141,6 +140,10 @@ class NameFinder:
         """Return what stands in a row of names and aliases."""
         names = len(self.vocabulary)
         return Hit(int(self._owner[row]), self._aliases[row - names] if row >= names else None)
+
+    def _text(self, row: int) -> str:
+        names = len(self.vocabulary)
+        return self.vocabulary.name(row) if row < names else self._aliases[row - names]
 
     @cached_property
     def _folded(self) -> pa.Array:

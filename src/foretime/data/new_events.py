@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from foretime.config import DataConfig, check_section
 from foretime.data.assembling import join_tables
+from foretime.data.bad_rows import BadRows
 from foretime.data.columns import EVENT, INTERVAL, KNOWN
 from foretime.data.databases import check_no_query, fetch, parse_address
 from foretime.data.date_forms import read_dates
@@ -23,20 +25,25 @@ from foretime.data.problems import Problems
 from foretime.data.sources import read_id_names
 from foretime.data.timeline import Timeline
 from foretime.data.times import ACCEPTED, INTEGER, NO_TICK, is_coarser, tick_text, ticks_of
-from foretime.errors import ConfigError, DataError
+from foretime.errors import DataError
 
 
-def read_events(source: Any, timeline: Timeline, reading: Mapping[str, Any], known: str | int | None) -> NewEvents:
-    """Return the events of a file, a frame or rows; raise one `DataError` with every bad row, if there is any.
+class ReadEvents(NamedTuple):
+    """New events, and the bad rows that were left out."""
+
+    events: NewEvents
+    bad_rows: BadRows
+
+
+def read_events(source: Any, timeline: Timeline, reading: Mapping[str, Any], known: str | int | None) -> ReadEvents:
+    """Return the events of a file, a frame or rows; raise one `DataError` with every bad row, unless these are skipped.
 
     `reading` has keywords of `load`; `known` is the column that says when an event was known, by name or by number.
     """
     columns = {**reading.get("columns", {}), **({} if known is None else {KNOWN: known})}
     given = {**reading, "columns": columns, "granularity": timeline.unit}
     config = check_section(DataConfig, given, "", "data.")
-    if config.bad_rows != "stop":
-        raise ConfigError("bad_rows: new events are read as a whole or not at all; leave it out, and fix the rows")
-    problems = Problems(can_skip=False)
+    problems = Problems(config.bad_rows)
     address = parse_address(source)
     is_file = address is None and isinstance(source, str | Path)
     if address is None:
@@ -48,10 +55,17 @@ def read_events(source: Any, timeline: Timeline, reading: Mapping[str, Any], kno
         source = fetch(address, config)
     place = "the new events" if address is None else address.shown
     table = read_table(source if is_file else _framed(source), place, config, problems)
-    known_at = _known(table, timeline, config.date_format, problems)
+    known_at, unread = _known(table, timeline, config.date_format, problems)
+    if config.bad_rows == "skip":
+        table = table.take(~unread)
     rows = join_tables([table], names, config, problems)
-    _check_times(table, rows.start, rows.end, timeline)
-    return NewEvents(_names(rows.subject), _names(rows.predicate), _names(rows.object), rows.start, rows.end, known_at)
+    good = rows.tables[0]
+    fit = _fitting(good, rows.start, rows.end, timeline, problems)
+    known_at = known_at if good.kept is None else known_at[good.kept]
+    events = NewEvents(
+        _names(rows.subject), _names(rows.predicate), _names(rows.object), rows.start, rows.end, known_at
+    )
+    return ReadEvents(events.take(fit), problems.bad_rows(kept=len(fit)))
 
 
 def _framed(source: Any) -> Any:
@@ -78,11 +92,11 @@ def _texts(values: Iterable[Any]) -> pa.Array:
     return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def _known(table: RawTable, timeline: Timeline, date_format: str, problems: Problems) -> Ids:
-    """Return when each event was known, as ticks; `NO_TICK` where the table does not say."""
+def _known(table: RawTable, timeline: Timeline, date_format: str, problems: Problems) -> tuple[Ids, NDArray[np.bool_]]:
+    """Return when each event was known, as ticks, `NO_TICK` where the table does not say; and which cannot be read."""
     column = table.columns.get(KNOWN)
     if column is None:
-        return np.full(len(table), NO_TICK)
+        return np.full(len(table), NO_TICK), np.zeros(len(table), dtype=bool)
     moments, _ = read_dates([*column.values, ""], date_format, timeline.unit)
     coarse = [is_coarser(precision, timeline.unit) or precision == "" for precision in moments.precision.tolist()]
     if timeline.unit == INTEGER:
@@ -92,18 +106,20 @@ def _known(table: RawTable, timeline: Timeline, date_format: str, problems: Prob
     def words(row: int) -> str:
         return f"known is {column.values[column.codes[row]]!r}, which is no {timeline.unit}; write {ACCEPTED}"
 
-    problems.of_table(len(table), table.locate).add(rows, "no time: known", words)
-    return np.asarray(ticks_of(moments, timeline.unit)[column.codes])
+    found = problems.of_table(len(table), table.locate)
+    found.add(rows, "no time: known", words)
+    return np.asarray(ticks_of(moments, timeline.unit)[column.codes]), found.bad
 
 
-def _check_times(table: RawTable, start: Ids, end: Ids, timeline: Timeline) -> None:
-    problems = Problems()
-    problems.begin(table.name)
+def _fitting(table: RawTable, start: Ids, end: Ids, timeline: Timeline, problems: Problems) -> Ids:
+    """Return the rows whose times the timeline has, or would have if it went on; the others are bad ones."""
     found = problems.of_table(len(table), table.locate)
     for ticks in (start, end) if table.start != table.end else (start,):
         words = partial(_misfit_words, ticks, timeline)
         found.add(np.flatnonzero(~timeline.fits(ticks)), "off the timeline", words)
-    problems.check()
+    fit = np.flatnonzero(~found.bad)
+    problems.check(kept=len(fit))
+    return fit
 
 
 def _misfit_words(ticks: Ids, timeline: Timeline, row: int) -> str:

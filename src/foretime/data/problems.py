@@ -68,8 +68,6 @@ class Problems:
     """A growing report of bad rows, and of what was guessed. A row counts once, whatever is wrong with it."""
 
     choice: BadRowsChoice = "stop"
-    can_skip: bool = True
-    """Whether bad rows could be skipped, if that were asked for."""
     notes: list[str] = field(default_factory=list)
     """What was guessed on the way."""
     doubts: list[str] = field(default_factory=list)
@@ -115,10 +113,9 @@ class Problems:
         lines = self.lines()
         if kept == 0:
             lines.append("no row is left that can be read")
-        elif kept is not None and (self.count > 1 or self.can_skip):
+        elif kept is not None:
             them = "them" if self.count > 1 else "it"
-            remedy = f", or leave {them} out with --bad-rows skip" if self.can_skip else ""
-            lines.append(f"{plural(self.count, 'bad row')}; fix {them}{remedy}")
+            lines.append(f"{plural(self.count, 'bad row')}; fix {them}, or leave {them} out with --bad-rows skip")
         raise DataError("\n".join(lines))
 
     def lines(self) -> list[str]:

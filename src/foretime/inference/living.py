@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from foretime.data.bad_rows import BadRows
 from foretime.data.facts import Facts, concatenate
 from foretime.data.graph import Graph
 from foretime.data.growth import UPDATE, GrownGraph, grow, join_events
@@ -36,18 +37,23 @@ class UpdateReport(NamedTuple):
     """The last time on the timeline now."""
     alike: dict[str, str]
     """New names that differ from a name that was there only in their spelling, or are aliases of it."""
+    bad_rows: BadRows = BadRows()
+    """The rows that were skipped because they could not be read."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return self._asdict()
+        """Return plain values for JSON; of bad rows how many, and a line for each kind."""
+        return {**self._asdict(), "bad_rows": len(self.bad_rows), "kinds_of_bad_rows": list(self.bad_rows.kinds)}
 
     @property
     def warnings(self) -> list[str]:
         """What may be wrong with the update, one sentence each."""
         return [
-            f"the new name {new!r} is nearly {old!r}, which was there, and is taken for another; if both are one, take "
-            "the update back and write them alike"
-            for new, old in self.alike.items()
+            *self.bad_rows.kinds,
+            *(
+                f"the new name {new!r} is nearly {old!r}, which was there, and is taken for another; if both are one, "
+                "take the update back and write them alike"
+                for new, old in self.alike.items()
+            ),
         ]
 
     def __str__(self) -> str:
@@ -130,8 +136,8 @@ class LivingState:
         return True
 
     def add(self, source: Any, reading: Mapping[str, Any], known: str | int | None) -> UpdateReport:
-        """Add the new ones among some events, or raise an error for bad rows and change nothing."""
-        events = read_events(source, self._graph.timeline, reading, known)
+        """Add the new ones among some events; bad rows are an error, and change nothing, unless they are skipped."""
+        events, bad = read_events(source, self._graph.timeline, reading, known)
         with self._lock, self.log.held():
             self._refresh()
             before, number = self._state, None
@@ -150,7 +156,7 @@ class LivingState:
         graph, there = self.graph, len(events) - len(new)
         names = len(graph.entities) - len(before.graph.entities), len(graph.predicates) - len(before.graph.predicates)
         last = graph.timeline.label(len(graph.timeline) - 1)
-        return UpdateReport(number, len(new), there, *names, last, _alike(before.graph, graph))
+        return UpdateReport(number, len(new), there, *names, last, _alike(before.graph, graph), bad)
 
     def undo(self) -> Update | None:
         """Take back the last update, and return it; nothing if there is none."""

@@ -333,10 +333,11 @@ class Run:
                 and `end` in place of `time`, or dicts with these keys.
             known: the column that says when an event was known, by name or by number from 1; by default the one
                 called `known`, if there is one.
-            reading: keywords of `load`, such as `columns` or `delimiter`.
+            reading: keywords of `load`, such as `columns`, `delimiter` or `bad_rows`.
 
         New names and later times are taken in. Events that are there already change nothing. The update is kept in the
-        folder of the run. Raises `DataError` with every bad row, and then nothing is changed.
+        folder of the run. Raises `DataError` with every bad row, and then nothing is changed; with
+        `bad_rows="skip"` they are left out, and the report has them.
 
             run.update([("state 0", "visits", "state 13", "2021-01-02")])
         """

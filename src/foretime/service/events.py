@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -33,9 +33,12 @@ class EventIn(RequestBody):
 
 
 class EventsIn(RequestBody):
-    """New events, all of them or none."""
+    """New events: all of them or none, unless bad ones are to be skipped."""
 
     events: list[EventIn] = Field(min_length=1, max_length=MOST_EVENTS)
+    bad_rows: Literal["stop", "skip"] = Field(
+        default="stop", description="Take none if one cannot be read, or leave those out that cannot."
+    )
 
 
 class UpdateOut(ResponseBody):
@@ -51,6 +54,8 @@ class UpdateOut(ResponseBody):
     alike: dict[str, str] = Field(
         description="New names that differ from a name that was there only in their spelling, and that name."
     )
+    bad_rows: int = Field(description="How many events were skipped because they could not be read.")
+    kinds_of_bad_rows: list[str] = Field(description="What was wrong with them, a line for each kind.")
 
 
 class UndoneOut(ResponseBody):
@@ -70,7 +75,7 @@ class UndoneOut(ResponseBody):
 async def add_events(run: TheRun, backend: TheBackend, given: EventsIn) -> UpdateOut:
     """Let new events in, with new names and later times: they are evidence of the next answer."""
     check_token(backend)
-    report = await asyncio.to_thread(_add, run, rows_of(given.events))
+    report = await asyncio.to_thread(_add, run, rows_of(given.events), given.bad_rows)
     return UpdateOut(run=run.name, **report.to_dict())
 
 
@@ -108,8 +113,8 @@ def _undo(run: ServedRun) -> Update | None:
     return gone
 
 
-def _add(run: ServedRun, rows: list[dict[str, Any]]) -> UpdateReport:
-    report = run.update(rows)
+def _add(run: ServedRun, rows: list[dict[str, Any]], bad_rows: Literal["stop", "skip"]) -> UpdateReport:
+    report = run.update(rows, bad_rows=bad_rows)
     if report.number is not None:
         run.take_updates()
     return report

@@ -1,10 +1,12 @@
 """The traps of ACLED, each by its name, on made-up rows."""
 
+import json
 from pathlib import Path
 
 import pytest
 from samples import ACLED_COLUMNS, acled, acled_file
 
+import foretime as ft
 from foretime.errors import DataError
 
 FACT = ("Army of Utopia", "Armed clash", "Red Band", "2024-01-01", "2024-01-10")
@@ -130,3 +132,13 @@ def test_a_list_of_deletions_that_is_empty_is_refused(imported, tmp_path: Path):
     (tmp_path / "none.csv").write_text("event_id_cnty\n", encoding="utf-8")
     with pytest.raises(DataError, match="no ids of deleted events"):
         imported("acled", "a.csv", acled_file(acled()), deleted=str(tmp_path / "none.csv"))
+
+
+@pytest.mark.parametrize("source", ["acled", None])
+@pytest.mark.parametrize("rows", [1, 3_000])
+def test_json_of_the_api_is_refused_with_what_to_ask_for(tmp_path: Path, source: str | None, rows: int):
+    row = {"event_id_cnty": "UTO1", "event_date": "2024-01-01", "actor1": "Army", "actor2": "Band"}
+    path = tmp_path / "read.json"
+    path.write_text(json.dumps({"status": 200, "success": True, "data": [row] * rows}))
+    with pytest.raises(DataError, match=r"read.json: is JSON, .*_format=csv"):
+        ft.import_events(source, [path], tmp_path / "out")

@@ -23,9 +23,14 @@ def value_kind(column: pa.ChunkedArray) -> pa.DataType:
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
-def check_kind(kind: pa.DataType, place: str) -> None:
-    """Raise `DataError` for a type whose values are neither names nor times."""
+def check_kind(kind: pa.DataType, place: str, is_time: bool = False) -> None:
+    """Raise `DataError` for a type whose values are neither names nor times.
+
+    Numbers with a fraction may be times: pandas turns years into such where one is missing.
+    """
     types = pa.types
+    if is_time and types.is_floating(kind):
+        return
     tests = (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_date)
     if any(test(kind) for test in (*tests, types.is_timestamp, types.is_null, _is_uuid, _is_numeric)):
         return
@@ -51,7 +56,9 @@ def storage(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def texts_of(values: pa.Array, kind: pa.DataType, place: str) -> list[str | None]:
-    """Return values of a type as texts: dates as ISO dates, instants in UTC, integers in digits."""
+    """Return values of a type as texts: dates as ISO dates, instants in UTC, integers in digits, 2000.0 as it is."""
+    if pa.types.is_floating(kind):
+        return [None if value is None or value != value else repr(value) for value in values.to_pylist()]
     if _is_uuid(kind):
         return [None if value is None else str(UUID(bytes=value)) for value in values.to_pylist()]
     if pa.types.is_timestamp(kind):

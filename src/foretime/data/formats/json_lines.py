@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from foretime.config import DataConfig
-from foretime.data.columns import column_doubts, map_columns, names_columns
+from foretime.data.columns import TIMES, column_doubts, map_columns, names_columns
 from foretime.data.formats.layout_words import column_note
 from foretime.data.formats.table import FileFormat, RawTable, encode
 from foretime.data.formats.text import BadRowError, Record, collect, copy_records, records, written_rows
@@ -84,6 +84,8 @@ def _row(text: str) -> dict[str, Any]:
 def _text(role: str, value: Any) -> str | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return None if value is None else str(value)
+    if isinstance(value, float) and role in TIMES:
+        return str(value)  # a year that pandas has made 2000.0
     if not isinstance(value, str):
         found = json.dumps(value)[:40]
         raise BadRowError(f"the {role} {found} is neither text nor an integer; put it in quotes", f"no text: {role}")

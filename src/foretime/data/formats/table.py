@@ -13,7 +13,7 @@ import pyarrow.dataset
 from numpy.typing import NDArray
 
 from foretime.config import DataConfig
-from foretime.data.columns import NAMES, column_doubts, map_columns, names_columns
+from foretime.data.columns import NAMES, TIMES, column_doubts, map_columns, names_columns
 from foretime.data.facts import Ids
 from foretime.data.formats.arrow_values import check_kind, storage, texts_of, value_kind
 from foretime.data.formats.layout_words import column_note
@@ -154,12 +154,12 @@ def as_arrow(frame: Any, name: str) -> pa.Table:
 
 def encode(columns: dict[str, pa.ChunkedArray], name: str) -> dict[str, Coded]:
     """Return columns of any type as texts: dates as ISO dates, times of day in UTC, integers in digits."""
-    return {role: _encode(column, f"{name}: column {role!r}") for role, column in columns.items()}
+    return {role: _encode(column, f"{name}: column {role!r}", role in TIMES) for role, column in columns.items()}
 
 
-def _encode(column: pa.ChunkedArray, place: str) -> Coded:
+def _encode(column: pa.ChunkedArray, place: str, is_time: bool) -> Coded:
     kind = value_kind(column)
-    check_kind(kind, place)
+    check_kind(kind, place, is_time)
     if pa.types.is_dictionary(column.type):
         array = column.unify_dictionaries().combine_chunks()
     else:

@@ -84,7 +84,13 @@ def _read(files: Sequence[InputFile], options: AcledOptions) -> Iterator[ImportB
 
 
 def _layout(file: InputFile, columns: Sequence[str]) -> Layout:
-    first = (head_of(file).lines or ("",))[0]
+    head = head_of(file)
+    if _is_json(head):
+        raise DataError(
+            f"{file.label}: is JSON, and ACLED's events are read from CSV; ask the API for _format=csv, or take CSV "
+            "from the export tool"
+        )
+    first = (head.lines or ("",))[0]
     delimiter = max(",;\t", key=first.count)
     names = tuple(name.strip('"').lower().replace(" ", "_") for name in header_names(file, delimiter))
     check_columns(file.label, names, _WANTED)
@@ -190,7 +196,13 @@ def _stamp_day(text: str) -> str | None:
 
 
 def _recognise(head: Head) -> bool:
-    return any(names_all(head, delimiter, (_ID, *_WANTED)) for delimiter in ",;\t")
+    return _is_json(head) or any(names_all(head, delimiter, (_ID, *_WANTED)) for delimiter in ",;\t")
+
+
+def _is_json(head: Head) -> bool:
+    """Return whether a file is an answer of ACLED's API in JSON."""
+    text = "".join(head.lines).lstrip()
+    return text.startswith(("{", "[")) and f'"{_ID}"' in text
 
 
 ACLED = EventSource("acled", "ACLED events", AcledOptions, (".csv", ".txt"), _read, _recognise)

@@ -21,7 +21,8 @@ def head_of(file: InputFile) -> Head:
         start = stream.read(_LOOKED_AT)
     text = start.decode("utf-8-sig", errors="replace")
     lines = text.splitlines()
-    whole = lines if len(start) < _LOOKED_AT else lines[:-1]  # the last one may be cut off
+    # the last one may be cut off, which nobody minds in JSON of one line
+    whole = lines if len(start) < _LOOKED_AT or len(lines) == 1 else lines[:-1]
     return Head(file.name, tuple(islice((line for line in whole if line.strip()), _LINES)))
 
 
