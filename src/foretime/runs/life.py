@@ -87,7 +87,7 @@ def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs:
     if not lost and is_finished(run, graph, with_test):
         return  # test is ranked once
     check_memory(config, graph)
-    check_checkpoints(run, config)
+    check_checkpoints(run, config, graph)
     begin_to_resume(run, lost)
     try:
         torch.set_num_threads(config.training.threads)  # also where all is trained, and only ranking is left
