@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check check-install check-databases check-page check-real check-real-slow clean
+.PHONY: demo test check check-install check-databases check-page check-real check-real-slow check-faults clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -46,6 +46,10 @@ check-real: $(VENV)/.dev
 
 check-real-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -m slow_real
+
+# processes killed, disks that fail, run folders damaged, on purpose: a sample, or with LONG=1 all of docs/robustness.md
+check-faults: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.faults.check $(if $(LONG),--long)
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache

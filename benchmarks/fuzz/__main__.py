@@ -117,7 +117,10 @@ def fuzz(target: Target, folder: Path, inputs: int, seconds: float, seed: int) -
     result = own / "found.json"
     if not result.exists():  # it crashed, hung, or took too much memory
         artifacts = [path.name for path in own.glob("*-*") if path.is_file()]
-        return {"inputs": 0, "failures": {f"the process ended with {code}": {"input": artifacts, "error": said[-4000:]}}}
+        return {
+            "inputs": 0,
+            "failures": {f"the process ended with {code}": {"input": artifacts, "error": said[-4000:]}},
+        }
     found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
     grown = found["resident_mb_after"] - found["resident_mb_before"]
     if grown > GROWTH_AT_MOST_MB:

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from tests.service.live_service import Process
+
 from benchmarks.fuzz.answering import Came, exchange
 from benchmarks.fuzz.figures import write_part
 from benchmarks.fuzz.hostile import KINDS, Door, Sent
 from benchmarks.fuzz.small_run import example_question, train_small_run
-from tests.service.live_service import Process
 
 TOKEN = "a-Token-for-the-Attack-0123456789"
 LONG, SHORT = 100_000, 3_000

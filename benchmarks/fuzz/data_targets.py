@@ -239,7 +239,9 @@ def data_targets() -> list[Target]:
         ),
         Target("tables: split", (csv, tsv), split),
         Target("times", tuple(bytes([i % 16, i % 9]) + text.encode() for i, text in enumerate(times)), read_times, 4),
-        Target("times: forms", (b"%d/%m/%Y\n31/01/2024", b"unix-ms\n1700000000000", b"%H:%M %Y\n10:20 2024"), read_form),
+        Target(
+            "times: forms", (b"%d/%m/%Y\n31/01/2024", b"unix-ms\n1700000000000", b"%H:%M %Y\n10:20 2024"), read_form
+        ),
         Target(
             "times: of questions",
             tuple(text.encode() for text in times),
@@ -254,12 +256,14 @@ def data_targets() -> list[Target]:
         Target("names: searched", (b"zurich", "bob l\u00e9e".encode()), partial(search, graph=graph)),
         Target(
             "attributes",
-            chosen([
-                [about.encode()],
-                [about.replace("\t", ",").encode()],
-                [b'{"name": "Ann", "type": ["person"], "country": null}\n'],
-                [parquet(described)],
-            ]),
+            chosen(
+                [
+                    [about.encode()],
+                    [about.replace("\t", ",").encode()],
+                    [b'{"name": "Ann", "type": ["person"], "country": null}\n'],
+                    [parquet(described)],
+                ]
+            ),
             by_first_byte([read_attributes(suffix) for suffix in (".tsv", ".csv", ".jsonl", ".parquet")]),
             2,
         ),

@@ -1,6 +1,6 @@
 """The figures of fuzzing: the file that they are kept in, and the section of the document that shows them.
 
-    python -m benchmarks.fuzz.figures
+python -m benchmarks.fuzz.figures
 """
 
 from __future__ import annotations

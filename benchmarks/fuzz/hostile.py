@@ -175,7 +175,8 @@ def extreme(dice: random.Random, door: Door) -> Sent:
         "by": dice.choice(["happened", "known", ""]),
         "past_only": dice.choice([True, False, "yes", 2]),
         "type": [dice.choice([dice.choice(SIGNS), "republic", "kingdom"])] * dice.choice([1, 20, 21]),
-        "where": [dice.choice([f"{dice.choice(SIGNS)}={dice.choice(SIGNS)}", "type=republic"])] * dice.choice([1, 20, 21]),
+        "where": [dice.choice([f"{dice.choice(SIGNS)}={dice.choice(SIGNS)}", "type=republic"])]
+        * dice.choice([1, 20, 21]),
         "without": [" ".join(door.names)] * dice.choice([1, 20]),
         "with": [f"{door.names[2]} {door.names[1]} {door.names[0]} {dice.choice([dice.choice(TIMES), door.names[3]])}"],
         "competitor": dice.choice(door.names),
@@ -278,7 +279,9 @@ def without_token(dice: random.Random, door: Door) -> Sent:
 def pipelined(dice: random.Random, door: Door) -> Sent:
     """Send several requests at once, some of them none."""
     open_head = door.head.replace("Connection: close\r\n", "")
-    several = [f"GET {dice.choice(['/healthz', '/nothing'])} HTTP/1.1\r\n{open_head}\r\n\r\n".encode() for _ in range(9)]
+    several = [
+        f"GET {dice.choice(['/healthz', '/nothing'])} HTTP/1.1\r\n{open_head}\r\n\r\n".encode() for _ in range(9)
+    ]
     last = dice.choice([malformed, strange, traversal, odd_head])(dice, door)
     return Sent((b"".join([*several[: dice.randrange(1, 10)], *last.pieces]),), "half")
 

@@ -7,11 +7,12 @@ import json
 import zipfile
 from pathlib import Path
 
+from tests.data.importers.samples import acled, acled_file, gdelt, icews, icews_file, polecat, polecat_file, tabbed
+from tests.data.linked.wikidata_rows import claim, dump, entity, year
+
 import foretime as ft
 from benchmarks.fuzz.data_targets import written
 from benchmarks.fuzz.target import Reader, Target, by_first_byte, chosen
-from tests.data.importers.samples import acled, acled_file, gdelt, icews, icews_file, polecat, polecat_file, tabbed
-from tests.data.linked.wikidata_rows import claim, dump, entity, year
 
 RESULTS = {
     "head": {"vars": ["s", "p", "o", "from", "fromPrecision"]},
@@ -83,7 +84,9 @@ def import_targets() -> list[Target]:
     event = icews_file(icews(), icews(Event_Date="2014-02-01", Source_Name="None"))
     return [
         Target("import: icews", (event.encode(),), imports("icews", "a.tab")),
-        Target("import: polecat", (polecat_file(polecat(), polecat(Version="")).encode(),), imports("polecat", "a.txt")),
+        Target(
+            "import: polecat", (polecat_file(polecat(), polecat(Version="")).encode(),), imports("polecat", "a.txt")
+        ),
         Target("import: gdelt", (tabbed(gdelt(), gdelt(SQLDATE="20150201")).encode(),), imports("gdelt", "a.csv")),
         Target("import: acled", (acled_file(acled(), acled(actor2="")).encode(),), imports("acled", "a.csv")),
         Target("import: tgb", (tgb,), imports("tgb", "a.csv")),

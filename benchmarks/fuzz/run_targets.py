@@ -19,9 +19,9 @@ from foretime.inference.agenda.maker import _kept
 from foretime.reranker.slots.softmax import load_softmaxes
 from foretime.reranker.trees import Reranker
 from foretime.rules.files import read_rules
-from foretime.runs.contents import BEST, CONFIG, FACTS, GRAPH, MANIFEST, REPORT, RERANKER, RULES, SILENCE, SOFTMAX
+from foretime.runs.contents import BEST, CONFIG, FACTS, GAP, GRAPH, MANIFEST, REPORT, RERANKER, RULES, SOFTMAX
 from foretime.runs.folder import RunFolder
-from foretime.runs.loading import read_silence
+from foretime.runs.loading import read_max_gap
 from foretime.runs.manifest import read_manifest
 from foretime.runs.updates import UpdateLog
 from foretime.training.checkpoint import read_checkpoint
@@ -30,7 +30,7 @@ from foretime.training.trainer import check_checkpoint
 UPDATE = "updates/000001.jsonl"
 ATTRIBUTES = "attributes.parquet"
 MADE_UP = {
-    SILENCE.pattern: b'{"silence": 3, "valid": {"mrr": {"3": 0.5}}}\n',
+    GAP.pattern: b'{"max_gap": 3, "valid": {"mrr": {"3": 0.5}}}\n',
     "warm_start.json": b'{"run": "runs/other", "fingerprint": "00"}\n',
     "backtests.jsonl": b'{"splits": ["test"], "from": "2024-01-01"}\n',
     "report-after-3.json": b'{"test": {}}\n',
@@ -138,7 +138,7 @@ def run_targets(run: Path) -> list[Target]:
             2,
         ),
         "trace.jsonl": (damaged("trace.jsonl", RunFolder.trace), 2),
-        SILENCE.pattern: (damaged(SILENCE.pattern, lambda found: (read_silence(found.silence_file),)), 1),
+        GAP.pattern: (damaged(GAP.pattern, lambda found: (read_max_gap(found.gap_file),)), 1),
         "warm_start.json": (damaged("warm_start.json", RunFolder.warm_start), 1),
         "backtests.jsonl": (damaged("backtests.jsonl", RunFolder.backtests), 1),
         "report-after-3.json": (damaged("report-after-3.json", RunFolder.tested_before), 1),
@@ -146,7 +146,8 @@ def run_targets(run: Path) -> list[Target]:
     }
     files["agenda.json"] = b'{"report": "report", "sha256": "00"}\n'
     return [
-        Target(f"run: {name}", (_short(files[name]),), begun(read, run), share) for name, (read, share) in readers.items()
+        Target(f"run: {name}", (_short(files[name]),), begun(read, run), share)
+        for name, (read, share) in readers.items()
     ]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import foretime as ft
 from tests.conftest import small_rows
+
+import foretime as ft
 
 FACTS = 240
 SETTINGS = {

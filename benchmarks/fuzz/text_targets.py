@@ -28,7 +28,9 @@ AMIE = "?a  <visits>  ?b   => ?a  <sues>  ?b\t0.1\t0.9\t0.9\t10\t11\t11\t?a\n"
 ANYBURL = "10\t9\t0.9\tvisits(X,Y) <= sues(Y,X)\n"
 QUESTIONS = "subject\tpredicate\tobject\ttime\ttype\twhere\nAnn\tvisits\t?\t2024-02-01\tcity\tcountry=A\n"
 PLAN = '[tune]\nconfig = "base.toml"\ntrials = 2\n[ranges]\nmodel.rank = { low = 2, high = 9 }\n'
-LIST = '[bench]\nruns = "r"\n[[run]]\nconfig = "base.toml"\nseeds = [0, 1]\nname = "n"\n[run.settings]\n"model.rank" = 4\n'
+LIST = (
+    '[bench]\nruns = "r"\n[[run]]\nconfig = "base.toml"\nseeds = [0, 1]\nname = "n"\n[run.settings]\n"model.rank" = 4\n'
+)
 
 
 def file_reader(name: str, read: Callable[[Path], object]) -> Reader:
@@ -68,7 +70,9 @@ def text_targets() -> list[Target]:
     rules = ft.Rules.of([rule], [measures], graph.predicates)
     lines = "".join(json.dumps(rule.to_dict()) + "\n" for rule in rules)
     return [
-        Target("configurations", (toml, b'[model]\nname = "lcge"\nrank = 8\n'), file_reader("c.toml", ft.read_config), 3),
+        Target(
+            "configurations", (toml, b'[model]\nname = "lcge"\nrank = 8\n'), file_reader("c.toml", ft.read_config), 3
+        ),
         Target("configurations: upgraded", (toml, b"[combiner]\nuse = true\n"), file_reader("c.toml", upgrade)),
         Target("configurations: settings", (b"training.epochs=20\nmodel.name=lcge", b"a.b={x=[1]}"), read_settings, 3),
         Target("configurations: plans", (PLAN.encode(),), file_reader("plan.toml", read_plan), 2),
@@ -88,25 +92,33 @@ def text_targets() -> list[Target]:
         Target(
             "rules: of other miners",
             chosen([[AMIE.encode()], [ANYBURL.encode()]]),
-            by_first_byte([
-                file_reader("r.txt", partial(read_foreign, names=graph.predicates, miner=miner))
-                for miner in ("amie", "anyburl")
-            ]),
+            by_first_byte(
+                [
+                    file_reader("r.txt", partial(read_foreign, names=graph.predicates, miner=miner))
+                    for miner in ("amie", "anyburl")
+                ]
+            ),
             2,
         ),
         Target(
             "questions",
-            chosen([
-                [QUESTIONS.encode()],
-                [QUESTIONS.replace("\t", ",").encode()],
-                [b'{"subject": "Ann", "predicate": "visits", "time": 2024, "where": {"country": ["A"]}}\n'],
-            ]),
+            chosen(
+                [
+                    [QUESTIONS.encode()],
+                    [QUESTIONS.replace("\t", ",").encode()],
+                    [b'{"subject": "Ann", "predicate": "visits", "time": 2024, "where": {"country": ["A"]}}\n'],
+                ]
+            ),
             by_first_byte([file_reader(f"q{ending}", read_questions) for ending in (".tsv", ".csv", ".jsonl")]),
             3,
         ),
         Target(
             "questions: changes",
-            (b"aAnn visits Zurich 2024-01-31", b'z["Ann", "visits", "Bob Lee", "2024-01-31"]', b"avisits(x, y) <= sues(x, y)"),
+            (
+                b"aAnn visits Zurich 2024-01-31",
+                b'z["Ann", "visits", "Bob Lee", "2024-01-31"]',
+                b"avisits(x, y) <= sues(x, y)",
+            ),
             partial(read_change, graph=graph),
             2,
         ),

@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 MOST_BYTES: Final = 4 << 30
 """The largest file that is read as a whole: names, rules, questions, weights of an update."""
 MOST_JSON: Final = 64 << 20
 """The largest JSON file whose size does not grow with the graph: a report and its like."""
+_PART: Final = 1 << 20
 TOO_DEEP: Final = "it is nested too deeply"
 _KINDS: Final = (
     (stat.S_ISDIR, "a folder"),
@@ -70,11 +71,26 @@ def check_regular(path: Path | str) -> None:
 def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
     """Return the content of a regular file; raise `UnfitFileError` for one that has more than `most` bytes."""
     with open_regular(path) as stream:
-        if os.fstat(stream.fileno()).st_size <= most:
-            content = stream.read(most + 1)  # it may grow, and what /proc has says that it is empty
+        size = os.fstat(stream.fileno()).st_size
+        if size <= most:
+            content = stream.read(size + 1)  # as much memory as is asked for here is taken at once
+            if len(content) > size:  # it grows, or it is one of those in /proc, which say that they are empty
+                content += read_up_to(stream, most - size)
             if len(content) <= most:
                 return content
     raise UnfitFileError(errno.EFBIG, f"it is larger than {size_text(most)}; is it the right file?", str(path))
+
+
+def read_up_to(stream: IO[bytes], most: int) -> bytes:
+    """Return the rest of a stream; of one that has more than `most` bytes more than that, but not much more.
+
+    Memory is taken for what is there, while a single `read` would take it for what may be.
+    """
+    parts, count = [], 0
+    while count <= most and (part := stream.read(_PART)):
+        parts.append(part)
+        count += len(part)
+    return b"".join(parts)
 
 
 def sha256_of(path: Path | str) -> str:
@@ -166,14 +182,24 @@ def append_line(path: Path, line: str) -> None:
 
 def rename(source: Path, target: Path) -> None:
     """Give a file another name in its folder, which a power cut right afterwards does not take back."""
-    source.replace(target)
+    with named_errors(target):
+        source.replace(target)
     sync_folder(target.parent)
 
 
 def remove(path: Path) -> None:
     """Remove a file, if it is there, in the same lasting way."""
-    path.unlink(missing_ok=True)
+    with named_errors(path):
+        path.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def sync_files(folder: Path) -> None:
+    """Wait until the disk has all files in a folder, before the folder takes its name."""
+    for path in folder.iterdir():
+        with named_errors(path), path.open("rb+") as stream:
+            os.fsync(stream.fileno())
+    sync_folder(folder)
 
 
 def sync_folder(folder: Path) -> None:
@@ -194,7 +220,8 @@ def named_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         what = error.strerror or str(error)
         remedy = REMEDIES.get(error.errno or 0)
-        raise OSError(error.errno, f"{what}; {remedy}" if remedy else what, str(path)) from error
+        told = not remedy or remedy in what  # by the inner one of two
+        raise OSError(error.errno, what if told else f"{what}; {remedy}", str(path)) from error
 
 
 @contextmanager

@@ -179,6 +179,6 @@ def test_weights_that_do_not_fit_the_configuration_are_named(small_run: Path, tm
     (copy / "config.toml").write_text(config.replace("rank = 8\n", "rank = 9\n", 1))
     with pytest.raises(
         RunError,
-        match=r"do not fit the run's configuration: .*event\.entities is F32 \[12, 16\] and not F32 \[12, 18\]",
+        match=r"last\.safetensors: was trained with model\.rank 8, and its run has 9; restore it, or config\.toml",
     ):
         resume(copy)

@@ -14,6 +14,7 @@ from foretime.data.graph import Graph
 from foretime.reranker.folds import facts_of_base_model, folds_left_out, folds_of
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
+from foretime.runs.origin import origin_of
 from foretime.training.callbacks import Callback, NamedJob
 from foretime.training.checkpoint import read_progress
 from foretime.training.settings import evidence_penalties
@@ -79,7 +80,8 @@ def train_job(job: Job, run: RunFolder, config: Config, graph: Graph, rules: Rul
     """Train a job to its end, or resume it."""
     folder = job.folder(run)
     folder.path.mkdir(parents=True, exist_ok=True)
-    Trainer(folder, member_config(config, job.member), graph, callback, _facts_of(job, graph, config), rules).fit()
+    facts, origin = _facts_of(job, graph, config), origin_of(run, config, graph, *job)
+    Trainer(folder, member_config(config, job.member), graph, callback, facts, rules, origin).fit()
 
 
 def _facts_of(job: Job, graph: Graph, config: Config) -> Facts:

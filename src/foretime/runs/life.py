@@ -96,7 +96,7 @@ def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs:
         return  # test is ranked once
     device = find_device(config.training.device)
     check_memory(config, graph)
-    check_checkpoints(run, config)
+    check_checkpoints(run, config, graph)
     begin_to_resume(run, lost)
     callback.announce(f"device: {device_text(device)}")
     try:

@@ -23,6 +23,8 @@ from foretime.reranker.trees import Reranker
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import member_config
+from foretime.runs.manifest import read_manifest
+from foretime.runs.resuming import check_checkpoints
 from foretime.training.trainer import check_checkpoint, load_weights, new_model, weights_file
 
 
@@ -32,6 +34,8 @@ def load_scorer(run: RunFolder, config: Config, graph: Graph) -> Scorer:
     It looks at questions with the largest gap to the last event that valid chose. All its files must be whole.
     """
     run.check()
+    if read_manifest(run.path) is None:  # it is not finished
+        check_checkpoints(run, config, graph)
     scorer, file = scorer_of(run, config, graph, load_model(run, config, graph)), run.gap_file
     if not config.evidence.past_only or not file.exists():
         return scorer

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from foretime.config import Config
+from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.runs.contents import Role, role_of
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_of
 from foretime.runs.manifest import FileProblem, Manifest, compare, read_manifest, write_changing
-from foretime.training.checkpoint import read_checkpoint
+from foretime.runs.origin import check_origin, origin_of
 
 EPOCHS = "--epochs"
 """The flag of the command that gives a run more epochs."""
@@ -54,10 +55,10 @@ def check_to_continue(run: RunFolder) -> Manifest | None:
     return manifest
 
 
-def check_checkpoints(run: RunFolder, config: Config) -> None:
-    """Raise `RunError` if a checkpoint of a run is damaged, before an hour is lost in training on it or up to it."""
-    for file in checkpoints_of(run, config):
-        read_checkpoint(file)
+def check_checkpoints(run: RunFolder, config: Config, graph: Graph) -> None:
+    """Raise `RunError` if a checkpoint of a run is damaged or of another training, before an hour is lost on it."""
+    for job in jobs_of(config):
+        check_origin(run, job.folder(run), origin_of(run, config, graph, *job))
 
 
 def checkpoints_of(run: RunFolder, config: Config) -> list[Path]:

@@ -112,7 +112,7 @@ def _add_manifest(run: RunFolder) -> list[str]:
     if not run.report_file.exists():
         return []
     config, graph = run.config(), run.graph()
-    check_checkpoints(run, config)
+    check_checkpoints(run, config, graph)
     load_model(run, config, graph)
     if is_finished(run, graph, with_test=False):
         write_whole(run.path, read_bytes(run.report_file))

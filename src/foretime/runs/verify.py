@@ -14,8 +14,8 @@ from foretime.runs.finish import is_finished
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_of, member_config
 from foretime.runs.loading import load_model, scorer_of
+from foretime.runs.origin import check_origin, origin_of
 from foretime.runs.updates import UpdateLog
-from foretime.training.checkpoint import read_checkpoint
 from foretime.training.trainer import check_checkpoint
 
 
@@ -84,16 +84,12 @@ def _checks(run: RunFolder) -> Iterator[Callable[[], object]]:
     yield UpdateLog(run.path, graph.timeline).read
     for job in jobs_of(config):
         folder, own = job.folder(run), member_config(config, job.member)
+        yield partial(check_origin, run, folder, origin_of(run, config, graph, *job))
         for file in (folder.last_file, folder.best_file):
             if file.exists():
-                yield partial(_check_weights, file, own, graph)
+                yield partial(check_checkpoint, file, own, graph)
     if run.best_file.exists() or run.last_file.exists():
         yield lambda: _check_answers(run, config, graph)
-
-
-def _check_weights(file: Path, config: Config, graph: Graph) -> None:
-    check_checkpoint(file, config, graph)
-    read_checkpoint(file)
 
 
 def _check_answers(run: RunFolder, config: Config, graph: Graph) -> None:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import safetensors.torch
 import torch
@@ -28,6 +28,8 @@ EVIDENCE = "evidence.weights"
 """How the name of the weights of the evidence ends: those of an earlier version may be fewer."""
 UNKNOWN = (-1,)
 """The shape of weights of the evidence before its rules are known."""
+Origin: TypeAlias = dict[str, str]
+"""What a checkpoint was trained as: its job, its graph and its settings by name, as text."""
 STATES = {torch.optim.Adagrad: ("step", "sum"), torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq")}
 """What an optimiser keeps for each table of weights: the number of its steps, and what is as large as the table."""
 
@@ -45,6 +47,8 @@ class Progress:
     finished: bool = False
     sums: dict[str, float] = field(default_factory=dict)
     """Sums of the losses and penalties over the steps of the epoch so far."""
+    origin: Origin = field(default_factory=dict)
+    """What it is trained as; nothing in checkpoints of earlier versions."""
 
     @property
     def epochs_done(self) -> int:

@@ -28,6 +28,7 @@ from foretime.training.candidates import SampledSoftmax, most_frequent
 from foretime.training.checkpoint import (
     EVIDENCE,
     UNKNOWN,
+    Origin,
     Progress,
     check_weights,
     load_checkpoint,
@@ -120,8 +121,9 @@ class Trainer:
         callback: Callback,
         facts: Facts | None = None,
         rules: Rules | None = None,
+        origin: Origin | None = None,
     ) -> None:
-        """Prepare to train on all of train, or on those of its facts that are given."""
+        """Prepare to train on all of train, or on those of its facts that are given; `origin` is what checkpoints say."""
         if len(graph.train) == 0:
             raise DataError("the training split is empty; check the files with foretime data describe")
         if run.last_file.exists():
@@ -132,7 +134,7 @@ class Trainer:
         self.model = new_model(with_evidence_of_train(config), graph, rules).to(self.device)
         self._ranked = _with_all_evidence(self.model, config, graph, rules)
         self.optimizer = build_optimizer(config.training, self.model)
-        self.progress = Progress()
+        self.progress = Progress(origin=origin or {})
         asked = (facts or graph.train).with_inverses(len(graph.predicates))
         events = asked.events(self.model.end_offset)
         self._frequent = most_frequent(events.object, len(graph.entities), config.training.candidates // 2)
@@ -151,7 +153,8 @@ class Trainer:
     def fit(self) -> None:
         """Train to the end and leave the best weights in the run folder."""
         if self.run.last_file.exists():
-            self.progress = load_checkpoint(self.run.last_file, self.model, self.optimizer)
+            found = load_checkpoint(self.run.last_file, self.model, self.optimizer)
+            self.progress = replace(found, origin=self.progress.origin)  # the first weights may come from another run
             _check_best(self.run, self.progress)
         self.run.rewind_trace(self.progress.epochs_done + 1)
         self._saved_at = time.monotonic()

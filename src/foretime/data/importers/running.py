@@ -59,8 +59,7 @@ def run_import(
     totals = ImportTotals(bool(getattr(options, "merge", True)))
     totals.files |= {file.label: 0 for file in inputs.files}  # a file that holds nothing is in the report too
     with new_folder(out) as folder:
-        with (folder / DROPPED).open("w", encoding="utf-8", newline="", errors="backslashreplace") as stream:
-            dropped = DroppedFile(stream)
+        with DroppedFile(folder / DROPPED) as dropped:
             files = inputs.files if progress is None else inputs.watched(progress).files
             for batch in source.read(files, options):
                 totals.add(batch)

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -15,6 +14,7 @@ from foretime.data.importers.base import ImportBatch
 from foretime.data.importers.collecting import AttributeCounts, FactTable
 from foretime.data.importers.report import PLACES, DroppedRows
 from foretime.errors import DataError
+from foretime.files import named_errors, rename, sync_files
 
 ENTITIES, DROPPED, REPORT = "entities.tsv", "dropped.tsv", "import.json"
 _BLANKS = str.maketrans({"\t": " ", "\n": " ", "\r": " "})
@@ -28,27 +28,48 @@ def new_folder(out: Path) -> Iterator[Path]:
     """
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (out / REPORT).is_file())):
         raise DataError(f"{out}: is there already and no import; give another folder with --out")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(f".{out.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
+    with named_errors(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    part, old = (out.with_name(f".{out.name}.{word}") for word in ("part", "old"))
+    _clear(out, part, old)
+    with named_errors(part):
+        part.mkdir()
     try:
         yield part
+        sync_files(part)
         if out.exists():
-            shutil.rmtree(out)
-        part.replace(out)
+            rename(out, old)
+        rename(part, out)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        _clear(out, part, old)
+
+
+def _clear(out: Path, part: Path, old: Path) -> None:
+    """Remove what an import has left that was stopped, now or before; give back the name of the one it was to replace."""
+    if old.exists() and not out.exists():
+        rename(old, out)
+    for folder in (part, old):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class DroppedFile:
     """Writes every row that was dropped, and counts them by their reason."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with named_errors(path):
+            self._stream = path.open("w", encoding="utf-8", newline="", errors="backslashreplace")
         self._counts: dict[str, int] = {}
         self._places: dict[str, list[str]] = {}
-        stream.write("file\tline\treason\trow\n")
+
+    def __enter__(self) -> DroppedFile:
+        with named_errors(self._path):
+            self._stream.write("file\tline\treason\trow\n")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with named_errors(self._path):
+            self._stream.close()
 
     def add(self, batch: ImportBatch) -> None:
         """Write the dropped rows of a batch; line breaks within a row are written as \\n."""
@@ -58,7 +79,9 @@ class DroppedFile:
                 self._places.setdefault(reason, []).append(f"{batch.file}:{line}")
             self._counts[reason] = count + 1
         file = batch.file.translate(_BLANKS)
-        self._stream.writelines(f"{file}\t{line}\t{why}\t{_one_line(text)}\n" for line, why, text in batch.dropped)
+        lines = (f"{file}\t{line}\t{why}\t{_one_line(text)}\n" for line, why, text in batch.dropped)
+        with named_errors(self._path):
+            self._stream.writelines(lines)
 
     def reasons(self) -> tuple[DroppedRows, ...]:
         """Return the reasons, the most frequent first."""
@@ -76,12 +99,13 @@ def write_facts(table: FactTable, path: Path) -> None:
         role: pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(texts, pa.string()))
         for role, (texts, codes) in table.columns.items()
     }
-    pyarrow.parquet.write_table(pa.table(columns), path, compression="zstd")
+    with named_errors(path):
+        pyarrow.parquet.write_table(pa.table(columns), path, compression="zstd")
 
 
 def write_entities(names: list[str], attributes: AttributeCounts, path: Path) -> None:
     """Write a line for each entity: its name, then its attributes, the values of each separated by semicolons."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with named_errors(path), path.open("w", encoding="utf-8", newline="") as stream:
         stream.write("\t".join(["name", *attributes.names]) + "\n")
         for name in names:
             cells = (";".join(map(_value, attributes.of(name, attribute))) for attribute in attributes.names)

@@ -15,7 +15,7 @@ from foretime.data.linked.query_cells import cell_time, entity_id, is_unknown, p
 from foretime.data.linked.statements import LeftOut, LinkedFact, spans_of
 from foretime.data.linked.wikidata_entities import BAD_TIME, NO_ENTITY, TIMELESS, UNKNOWN_VALUE
 from foretime.errors import ConfigError, DataError
-from foretime.files import size_text
+from foretime.files import read_up_to, size_text
 
 WORDS = {
     "subject": ("s", "subject", "item", "entity"),
@@ -88,7 +88,7 @@ def find_columns(variables: Sequence[str], given: Mapping[str, str], predicate: 
 def result_rows(stream: BinaryIO, ending: str, place: str) -> tuple[list[str], Iterator[ResultRow]]:
     """Return the variables of a result and its rows. JSON is read as a whole, CSV and TSV line by line."""
     if ending == ".json":
-        content = stream.read(MOST_OF_RESULT + 1)
+        content = read_up_to(stream, MOST_OF_RESULT)
         if len(content) > MOST_OF_RESULT:
             raise DataError(f"{place}: a result of more than {size_text(MOST_OF_RESULT)}; fetch it as TSV, or in parts")
         return _json_rows(content, place)
