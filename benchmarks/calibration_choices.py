@@ -9,6 +9,7 @@ temperature by kind    T differs by the kind of question as it is asked
 isotonic               the probability of the best candidate by isotonic regression, the others rescaled
 beta                   the same by beta calibration (a logistic regression on ln p and ln(1 − p))
 beta by kind           what foretime does: `foretime.evaluation.calibration`
+beta, tight prior      the same with weights that are held a quarter as wide
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.evaluation.calibration import Calibration, OfKind, ScoredCandidates, fit_calibration
+from foretime.evaluation.calibration import PRIOR_DEVIATION, Calibration, OfKind, ScoredCandidates, fit_calibration
 from foretime.evaluation.calibration import _fit_temperatures as fit_temperatures
 from foretime.evaluation.reliability import Reliability, believed, join
 from foretime.evaluation.slot_questions import candidates, kinds_for
@@ -81,12 +82,19 @@ def beta_by_kind(fitted: ScoredCandidates, kinds: int) -> Callable[[ScoredCandid
     return lambda asked: chosen.probabilities(asked.scores, asked.kind)
 
 
+def beta_tight(fitted: ScoredCandidates, kinds: int) -> Callable[[ScoredCandidates], Tensor]:
+    """Return the calibration that a run has, with weights that are held tighter."""
+    chosen = fit_calibration([fitted], kinds, PRIOR_DEVIATION / 4)
+    return lambda asked: chosen.probabilities(asked.scores, asked.kind)
+
+
 WAYS: dict[str, Way] = {
     "one temperature": one_temperature,
     "temperature by kind": temperature_by_kind,
     "isotonic": isotonic,
     "beta": beta,
     "beta by kind": beta_by_kind,
+    "beta, tight prior": beta_tight,
 }
 
 

@@ -8,6 +8,7 @@ from reranked_runs import Reranked, interval_graph
 from foretime.config import Config, override
 from foretime.errors import ForetimeError
 from foretime.inference.answers import Question
+from foretime.inference.chained import explain_first
 from foretime.inference.explainer import Explainer
 from foretime.inference.explanation.comparison import AnswerComparison
 from foretime.inference.explanation.explanation import Explanation
@@ -84,13 +85,29 @@ def test_every_level_adds_up_to_the_score_of_every_answer_on_the_shortlist_and_b
 @pytest.mark.parametrize("given", ["subject", "object"])
 def test_the_first_of_two_slots_is_explained_by_counts_and_by_what_was_learned(explainer: Explainer, given: str):
     for fact in facts_of(explainer):
-        why = explainer.explain(**{given: fact[given], "time": fact["time"]})
-        first = why.steps[0]
+        question = Question(**{given: fact[given], "time": fact["time"]})
+        first = explain_first(explainer, question, fact["predicate"], top=3)
         assert_every_level_adds_up(first)
         assert first.score == pytest.approx(first.probability)
         assert first.terms.keys() == {"counts", "learned"}
         assert math.fsum(first.terms.values()) == pytest.approx(first.probability)
         assert {reason.family for reason in first.reasons} == {"counts", "learned", "usual"}
+
+
+@pytest.mark.parametrize("given", ["subject", "object"])
+def test_the_entity_of_two_slots_is_explained_by_the_predicates_that_may_be_meant(explainer: Explainer, given: str):
+    for fact in facts_of(explainer, 2):
+        why = explainer.explain(**{given: fact[given], "time": fact["time"]})
+        first, second = why.steps
+        assert (first.slot, second.slot) == ("object" if given == "subject" else "subject", "predicate")
+        assert_every_level_adds_up(first)
+        assert first.score == pytest.approx(first.probability)
+        assert {reason.family for reason in first.reasons} == {"predicate", "predicates"}
+        named = [reason.contribution for reason in first.reasons if reason.family == "predicate"]
+        likeliest = next(one for one in first.reasons if one.contribution == max(named))
+        assert first.sentences[-1].startswith(likeliest.title.replace("if it is", "If it is"))
+        other = next(name for name in explainer.predictor.graph.entities.names if name != first.answer)
+        assert first.against(other).competitor.answer == other
 
 
 def test_what_no_rule_is_behind_goes_to_the_topic_of_its_feature(explainer: Explainer):

@@ -110,7 +110,7 @@ class Calibration:
         return found
 
 
-def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int) -> Calibration:
+def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int, deviation: float = PRIOR_DEVIATION) -> Calibration:
     """Return the most likely calibration, given the true answers; the softmax of the scores without any.
 
     The questions should be in no order: the candidates behind a wrong best one are fitted on the first of them.
@@ -128,7 +128,7 @@ def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int) -> Calibrat
     is_right = [shape.best == batch.answer for shape, batch in zip(shapes, asked, strict=True)]
     is_kind = np.concatenate([batch.kind for batch in asked])[:, None] == np.arange(kinds)  # (questions, kinds)
     columns = [is_kind, is_kind * log_odds[:, None], np.concatenate([shape.values for shape in shapes])]
-    weights = fit_logistic(np.hstack(columns), log_odds, fetch(torch.cat(is_right)).numpy(), PRIOR_DEVIATION)
+    weights = fit_logistic(np.hstack(columns), log_odds, fetch(torch.cat(is_right)).numpy(), deviation)
     missed = (  # one batch at a time, and no more of them than are fitted on
         (behind_best(scaled(batch)[~right], shape.best[~right]), batch.answer[~right])
         for batch, shape, right in zip(asked, shapes, is_right, strict=True)
@@ -136,7 +136,7 @@ def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int) -> Calibrat
     of_kinds = zip(temperatures.tolist(), weights[:kinds].tolist(), weights[kinds : 2 * kinds].tolist(), strict=True)
     first = dict(zip(SHAPE, weights[2 * kinds :].tolist(), strict=True))
     ceiling = (len(log_odds) + 1) / (len(log_odds) + 2)
-    return Calibration(tuple(OfKind(*one) for one in of_kinds), first, *fit_rest(missed, PRIOR_DEVIATION), ceiling)
+    return Calibration(tuple(OfKind(*one) for one in of_kinds), first, *fit_rest(missed, deviation), ceiling)
 
 
 def _fit_temperatures(batches: Sequence[ScoredCandidates], kinds: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 from foretime.errors import QuestionError
 from foretime.evaluation.slots import SLOTS
 from foretime.inference.answers import AND, Answer, Question
+from foretime.inference.chain import Chain, chain_of, first_chances
 from foretime.inference.explanation.details import FullDetails
+from foretime.inference.explanation.entity_reasons import EntityReasons
 from foretime.inference.explanation.explanation import Explanation, in_topics
 from foretime.inference.explanation.first_reasons import FirstReasons, HalfFact
 from foretime.inference.explanation.sentences import first_sentences
 from foretime.inference.explanation.vocabulary import GraphWords
 from foretime.inference.first_slot import FirstSlot, first_slot
-from foretime.inference.two_slots import first_chances
 
 if TYPE_CHECKING:
     from foretime.inference.explainer import Explainer
@@ -29,16 +31,19 @@ HALF_LEARNED = (
     "by a softmax that has learned what goes with what"
 )
 
+SUM_OF_PREDICATES = (
+    "the score is the probability itself, summed over the predicates that may be meant: how likely each is, times how "
+    "likely this is the other one then"
+)
+
 
 def explain_two(explainer: Explainer, question: Question, answer: Answer, top: int) -> Explanation:
     """Return why a pair is the answer to two open slots: the two steps of the chain rule one after the other."""
-    slots, names = question.targets, answer.names
-    first = explain_first(explainer, question, names[slots[0]], top)
-    given = replace(question, **{slots[0]: names[slots[0]]})
-    second = explainer.explain_answer(given, explainer.predictor.place(given, names[slots[1]]), top)
+    names = answer.names
+    first, second = _steps(explainer, question, names, top)
     return Explanation(
         question=replace(question, **names).to_dict(),
-        slot=AND.join(slots),
+        slot=AND.join(question.targets),
         answer=answer.name,
         rank=answer.rank,
         probability=answer.probability,
@@ -48,6 +53,63 @@ def explain_two(explainer: Explainer, question: Question, answer: Answer, top: i
         steps=(first, second),
         top=top,
     )
+
+
+def _steps(
+    explainer: Explainer, question: Question, names: Mapping[str, str], top: int
+) -> tuple[Explanation, Explanation]:
+    """Return why the first, and why the second given the first."""
+    predictor = explainer.predictor
+    chain = chain_of(predictor, question, predictor.facts_of([question], question.targets))
+    first, second = chain.slots
+    given = replace(question, **{first: names[first]})
+    if chain.shares is None:
+        of_first = explain_first(explainer, question, names[first], top)
+    else:
+        of_first = explain_entity(explainer, question, chain, names[first], top)
+        given = replace(given, where=None)  # the entity is an allowed one, and predicates are not restricted
+    return of_first, explainer.explain_answer(given, predictor.place(given, names[second]), top)
+
+
+def explain_entity(explainer: Explainer, question: Question, chain: Chain, name: str, top: int) -> Explanation:
+    """Return why a name stands in the first slot of a chain that sums over predicates."""
+    predictor, slot = explainer.predictor, chain.slots[0]
+    candidate = predictor.understanding.finder(slot).id(name)
+    name = predictor._names(slot).name(candidate)
+    words = GraphWords(predictor.graph)
+    reasons = EntityReasons(words, question, chain)
+    likeliest = predictor.graph.predicates.name(reasons.likeliest(candidate))
+    given = replace(question, predicate=likeliest)
+    why = explainer.explain_answer(given, predictor.place(given, name), top)
+    found, chance = reasons.find(candidate), float(chain.chances[candidate])
+    rank = 1 + int((chain.chances > chance).sum()) + int((chain.chances[:candidate] == chance).sum())
+    of_predicate, meant = explain_first(explainer, question, likeliest, top), words.in_slot("predicate", likeliest)
+    said = (
+        f"That it is {meant}{_in_brackets(of_predicate.probability)}: {_lower(of_predicate.sentences[0])}",
+        f"If it is {meant}: {_lower(why.sentences[0])}",
+    )
+    return Explanation(
+        question=replace(question, **{slot: name}).to_dict(),
+        slot=slot,
+        answer=name,
+        rank=rank,
+        probability=chance,
+        already_known=None,
+        sentences=(*first_sentences(found, rank, chance, None), *said),
+        topics=in_topics(found),
+        note=SUM_OF_PREDICATES,
+        full=FullDetails({"predicates": chance}),
+        top=top,
+        explain_other=partial(_other_entity, explainer, question, chain, name, top),
+    )
+
+
+def _other_entity(
+    explainer: Explainer, question: Question, chain: Chain, name: str, top: int, competitor: str
+) -> Explanation:
+    if competitor == name:
+        raise QuestionError(f"{competitor!r} is the answer itself; name another one to compare it with")
+    return explain_entity(explainer, question, chain, competitor, top)
 
 
 def explain_first(explainer: Explainer, question: Question, name: str, top: int) -> Explanation:
@@ -97,13 +159,18 @@ def _sentences(words: GraphWords, steps: tuple[Explanation, Explanation], both: 
     """Return the first sentence of each step, and the product that the probability of both is."""
     said = [
         f"{opening}, that it is {words.in_slot(step.slot, step.answer)}{_in_brackets(step.probability)}: "
-        f"{step.sentences[0][:1].lower()}{step.sentences[0][1:]}"
+        f"{_lower(step.sentences[0])}"
         for opening, step in zip(("First", "Then"), steps, strict=True)
     ]
     if both is None:
         return tuple(said)
     product = " · ".join(_percent(step.probability or 0.0) for step in steps)
     return (*said, f"Both together: {product} = {_percent(both)}.")
+
+
+def _lower(sentence: str) -> str:
+    """Return a sentence as it stands behind a colon."""
+    return f"{sentence[:1].lower()}{sentence[1:]}"
 
 
 def _in_brackets(probability: float | None) -> str:

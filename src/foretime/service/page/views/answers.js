@@ -147,7 +147,7 @@ function shownNames(names) {
 
 /** Return the two probabilities whose product an answer to two slots has: of the first, and of the second given it. */
 function bothChances({ names, terms }) {
-  const [first, second] = Object.keys(names).map((slot) => [h("bdi", {}, names[slot]), ` ${percent(Math.exp(terms[slot]))}`]);
+  const [first, second] = Object.keys(terms).map((slot) => [h("bdi", {}, names[slot]), ` ${percent(Math.exp(terms[slot]))}`]);
   return [first, ", then ", second];
 }
 
