@@ -1,8 +1,10 @@
 """Only regular files are read, and no more of them than fits; what is none is refused at once, and in words."""
 
+import io
 import os
 import socket
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from foretime.files import (
     read_bytes,
     read_json,
     read_text,
+    read_up_to,
     sha256_of,
     write_text,
 )
@@ -138,3 +141,20 @@ def test_what_python_raises_is_told_as_an_error_of_ours(error: BaseException, ki
 def test_an_error_of_ours_stays_what_it_is():
     with pytest.raises(RunError, match="as it was"), told_as(DataError, "here"):
         raise RunError("as it was")
+
+
+def test_memory_is_taken_for_what_is_there_and_not_for_what_may_be(tmp_path: Path):
+    file = tmp_path / "small"
+    file.write_bytes(b"12345")
+    tracemalloc.start()
+    try:
+        assert read_bytes(file) == b"12345"
+        assert read_up_to(io.BytesIO(b"12345"), 1 << 30) == b"12345"
+        assert tracemalloc.get_traced_memory()[1] < 2 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_stream_is_read_up_to_a_limit_and_not_much_further():
+    assert len(read_up_to(io.BytesIO(bytes(5 << 20)), 1)) == 1 << 20
+    assert len(read_up_to(io.BytesIO(bytes(5 << 20)), 5 << 20)) == 5 << 20

@@ -123,7 +123,10 @@ class Trainer:
         rules: Rules | None = None,
         origin: Origin | None = None,
     ) -> None:
-        """Prepare to train on all of train, or on those of its facts that are given; `origin` is what checkpoints say."""
+        """Prepare to train on all of train, or on those of its facts that are given.
+
+        `origin` is what the checkpoints will say that they were trained as.
+        """
         if len(graph.train) == 0:
             raise DataError("the training split is empty; check the files with foretime data describe")
         if run.last_file.exists():

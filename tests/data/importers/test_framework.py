@@ -8,13 +8,15 @@ import zipfile
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from samples import gdelt, icews, icews_file, tabbed
 
 import foretime
-from foretime.data.importers import delimited
+from foretime import files
+from foretime.data.importers import delimited, writing
 from foretime.data.importers.base import Attribute, DroppedRow, ImportBatch, batch_of
-from foretime.data.importers.collecting import Collector
+from foretime.data.importers.collecting import AttributeCounts, Collector, FactTable
 from foretime.data.importers.delimited import Layout, read_rows
 from foretime.data.importers.inputs import InputFile, blocks
 from foretime.errors import ConfigError, DataError
@@ -256,3 +258,63 @@ def test_an_archive_whose_directory_or_content_is_damaged_is_an_error_of_ours(tm
             with pytest.raises(DataError, match="a.zip"):
                 foretime.import_events(source, path, tmp_path / "graph")
             assert broken != content, what
+
+
+def test_an_import_that_is_stopped_while_it_takes_the_place_of_another_is_repeated(tmp_path: Path, monkeypatch):
+    for name in ("old", "new", "none"):
+        rows = "" if name == "none" else f"1,a,b,{name}\n"
+        (tmp_path / f"{name}.csv").write_text(f"timestamp,head,tail,relation_type\n{rows}")
+    out = tmp_path / "graph"
+    foretime.import_events("tgb", [tmp_path / "old.csv"], out)
+    before = contents(out)
+    for done in (0, 1):
+        with monkeypatch.context() as patch:
+            patch.setattr(writing, "rename", cut_after(done))
+            patch.setattr(writing, "_clear", lambda *_: None)  # a process that is killed clears nothing up
+            with pytest.raises(PowerCutError):
+                foretime.import_events("tgb", [tmp_path / "new.csv"], out)
+        assert contents(tmp_path / ".graph.old" if done else out) == before
+        with pytest.raises(DataError):  # even an import that fails gives the earlier one its name again
+            foretime.import_events("tgb", [tmp_path / "none.csv"], out)
+        assert contents(out) == before
+    foretime.import_events("tgb", [tmp_path / "new.csv"], out)
+    assert contents(out) != before
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["graph"]
+
+
+class PowerCutError(Exception):
+    """The machine is off."""
+
+
+def cut_after(done: int):
+    """What takes the place of renaming: it works so many times."""
+    left = iter(range(done))
+
+    def rename(source: Path, target: Path) -> None:
+        if next(left, None) is None:
+            raise PowerCutError
+        files.rename(source, target)
+
+    return rename
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it needs a device that is full")
+def test_a_disk_that_is_full_is_named_while_facts_entities_and_dropped_rows_are_written(tmp_path: Path):
+    path = tmp_path / "events.parquet"
+    table = FactTable({"subject": (["a"], np.zeros(9, np.int32))})
+
+    def drop_rows() -> None:
+        with writing.DroppedFile(path):
+            pass
+
+    for write in (lambda: writing.write_facts(table, path), drop_rows,
+                  lambda: writing.write_entities(["a"], AttributeCounts(), path)):  # fmt: skip
+        path.unlink(missing_ok=True)  # a file of facts that could not be written is removed
+        path.symlink_to("/dev/full")
+        with pytest.raises(OSError, match="free some space on that disk") as full:
+            write()
+        assert full.value.filename == str(path)

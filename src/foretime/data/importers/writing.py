@@ -45,7 +45,7 @@ def new_folder(out: Path) -> Iterator[Path]:
 
 
 def _clear(out: Path, part: Path, old: Path) -> None:
-    """Remove what an import has left that was stopped, now or before; give back the name of the one it was to replace."""
+    """Remove what is left of an import that was stopped; the one that it was to replace gets its name back."""
     if old.exists() and not out.exists():
         rename(old, out)
     for folder in (part, old):
