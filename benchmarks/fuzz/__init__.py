@@ -1,0 +1,1 @@
+"""Damaged data and hostile requests, made by the hundred thousand."""

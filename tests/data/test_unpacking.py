@@ -80,8 +80,8 @@ def test_rules_and_saved_attributes_are_bounded_too(tmp_path: Path):
     columns = {name: same_name(2_000, LONG) if name == "text" else pa.nulls(2_000) for name in empty.column_names}
     with pytest.raises(ft.DataError, match=UNPACKS):
         ft.read_rules(write(tmp_path / "rules.parquet", pa.table(columns)))
-    graph = ft.load(pa.table({"subject": ["a"], "predicate": ["b"], "object": ["c"], "time": ["2024-01-01"]}), valid_share=0,
-                    test_share=0, entities=pa.table({"name": ["a"], "type": ["t"]}))  # fmt: skip
+    events = pa.table({"subject": ["a"], "predicate": ["b"], "object": ["c"], "time": ["2024-01-01"]})
+    graph = ft.load(events, valid_share=0, test_share=0, entities=pa.table({"name": ["a"], "type": ["t"]}))
     graph.save(tmp_path / "saved")
     write(tmp_path / "saved" / "attributes.parquet", pa.table({"name": same_name(2_000, LONG)}))
     with pytest.raises(ft.RunError, match="unpacks to more than"):

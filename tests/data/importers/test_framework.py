@@ -255,7 +255,7 @@ def test_an_archive_whose_directory_or_content_is_damaged_is_an_error_of_ours(tm
         path = tmp_path / "a.zip"
         path.write_bytes(broken)
         for source in (None, "icews"):
-            with pytest.raises(DataError, match="a.zip"):
+            with pytest.raises(DataError, match=r"a\.zip"):
                 foretime.import_events(source, path, tmp_path / "graph")
             assert broken != content, what
 

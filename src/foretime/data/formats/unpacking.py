@@ -46,8 +46,8 @@ class Room:
         """Raise `UnfitFileError` if so many bytes are too many."""
         if size > self._most:
             text = (
-                f"it is {size_text(self.size)} and unpacks to more than {size_text(self._most)}; if it is the right file, "
-                "write it as text, or in several files"
+                f"it is {size_text(self.size)} and unpacks to more than {size_text(self._most)}; if it is the right "
+                "file, write it as text, or in several files"
             )
             raise UnfitFileError(errno.EFBIG, text, str(self._path))
 
