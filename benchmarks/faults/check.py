@@ -42,6 +42,8 @@ SHARES = {"train": 0.45}
 """Which acts get more than an equal share of the kills."""
 KILLS, MUTATIONS, ANEW = {False: 30, True: 1400}, {False: 120, True: 5400}, {False: 1, True: 20}
 """How many, short and long; of the kills some are disk errors, and some come too late."""
+ROUNDS = {False: 1, True: 20}
+"""In how many rounds over everything; the figures are written after each, so that a check that is stopped has them."""
 
 
 def main() -> None:
@@ -105,16 +107,22 @@ def _kills(made: Materials, draw: random.Random, long: bool) -> Iterator[dict[st
     if not shim.is_there:
         print("no C compiler: kills inside system calls and errors of the disk are left out")
     acts, kills = acts_of(made), Kills(made, shim, draw)
+    twins = {act.name: kills.twin(act) for act in acts}
+    faults = {}
     for act in acts:
-        twin = kills.twin(act)
         share = SHARES.get(act.name, (1 - sum(SHARES.values())) / (len(acts) - len(SHARES)))
-        kills.disturb(act, twin, faults_of(twin, max(2, round(KILLS[long] * share)), draw, shim.is_there))
-        if act.name == "train":
-            inside = [
-                Fault(1 + draw.randrange(2), draw.randrange(1, len(twin.calls)), anew=True) for _ in range(ANEW[long])
-            ]
-            kills.disturb(act, twin, inside if shim.is_there else [])
-        _print(f"{act.name}: {kills.kinds['killed']:,} kills so far", kills.failures)
+        faults[act.name] = faults_of(twins[act.name], max(2, round(KILLS[long] * share)), draw, shim.is_there)
+    if shim.is_there:
+        calls = len(twins["train"].calls)
+        faults["train"] += [
+            Fault(1 + draw.randrange(2), draw.randrange(1, calls), anew=True) for _ in range(ANEW[long])
+        ]
+    for some in faults.values():
+        draw.shuffle(some)
+    for round_ in range(ROUNDS[long]):
+        for act in acts:
+            kills.disturb(act, twins[act.name], faults[act.name][round_ :: ROUNDS[long]])
+        _print(f"{kills.kinds['killed']:,} kills so far", kills.failures)
         yield {"calls_disturbed": shim.is_there, **kills.to_dict()}
 
 
@@ -128,9 +136,10 @@ def _mutations(made: Materials, draw: random.Random, long: bool) -> Iterator[dic
         Subject("an unfinished run", made.unfinished("unfinished"), other),
     ]
     mutations = Mutations(made, draw)
-    for subject in subjects:
-        mutations.damage(subject, MUTATIONS[long] // len(subjects))
-        _print(f"{subject.name}: {sum(mutations.files.values()):,} mutations so far", mutations.failures)
+    for _ in range(ROUNDS[long]):
+        for subject in subjects:
+            mutations.damage(subject, MUTATIONS[long] // len(subjects) // ROUNDS[long])
+        _print(f"{sum(mutations.files.values()):,} mutations so far", mutations.failures)
         yield mutations.to_dict()
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from foretime.errors import RunError
 from foretime.files import json_bytes, parse_json, read_bytes, sha256_of, write_bytes
-from foretime.runs.contents import MANIFEST, REMEDIES, REPORT, Role, files_in, role_of
+from foretime.runs.contents import BACKTESTS, MANIFEST, REMEDIES, REPORT, Role, files_in, role_of
 
 FORMAT = 1
 SETTLED = 2 * 10**9
@@ -97,6 +97,14 @@ def write_changing(folder: Path, changing: str, roles: set[Role]) -> None:
     write_bytes(folder / MANIFEST, Manifest(files, changing).to_bytes())
 
 
+def list_backtests(folder: Path) -> None:
+    """List the backtests of a run as they are now; a run that is being changed lists them once that is done."""
+    manifest = read_manifest(folder)
+    if manifest is not None and manifest.changing is None:
+        files = {**manifest.files, BACKTESTS.pattern: listed(folder / BACKTESTS.pattern)}
+        write_bytes(folder / MANIFEST, Manifest(files).to_bytes())
+
+
 def listed(file: Path) -> ListedFile:
     """Return the size and the sha256 of a file, which is read once in a process as long as it stays the same."""
     status = file.stat()
@@ -116,7 +124,7 @@ def compare(folder: Path, manifest: Manifest) -> list[FileProblem]:
         if what := _difference(folder / name, wanted):
             problems.append(_problem(folder, name, what))
     if manifest.changing is None:
-        unknown = sorted(files_in(folder).keys() - manifest.files.keys())
+        unknown = sorted(files_in(folder).keys() - manifest.files.keys() - {BACKTESTS.pattern})
         problems += [FileProblem(name, role_of(name), UNLISTED, "move it elsewhere") for name in unknown]
     return problems
 
@@ -132,6 +140,10 @@ def _difference(file: Path, wanted: ListedFile) -> str:
         size = file.stat().st_size
         if size == wanted.size and listed(file) == wanted:
             return ""
+        if file.name == BACKTESTS.pattern and size > wanted.size:
+            content = read_bytes(file)[: wanted.size]
+            if ListedFile(len(content), hashlib.sha256(content).hexdigest()) == wanted:
+                return ""  # who added a line was killed before it was listed
     except FileNotFoundError:
         return f"missing, though {MANIFEST} lists it"
     except OSError as error:
