@@ -73,7 +73,7 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
-        """Return the calibration in plain values; raises `ValueError` or `TypeError` if they are none."""
+        """Return the calibration in plain values; raises one of several errors if they are none."""
         found = cls(**{**values, "kinds": tuple(OfKind(**kind) for kind in values["kinds"])})
         above_0 = [*(kind.temperature for kind in found.kinds), found.rest_temperature]
         numbers = np.array(

@@ -10,6 +10,7 @@ stopped on its way, the run is refused until the same command has done the rest.
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ FORMAT = 1
 SETTLED = 2 * 10**9
 """Nanoseconds after which a change of a file shows in its time: a disk may count in steps of a second or two."""
 UNLISTED = f"not a file of this run, {MANIFEST} does not list it"
+_COMMAND = re.compile(r"(--epochs \d{1,9})?", re.ASCII)
+"""What `changing` may be."""
 _hashes: dict[tuple[str, int, int, int], str] = {}
 """The hashes of files by path, size, and the times of the last change of content and of the entry."""
 
@@ -77,8 +80,8 @@ def _parsed(found: Any) -> Manifest:
     if found["format"] != FORMAT:
         raise ValueError(f"it has the format {found['format']!r}, not {FORMAT}: another version wrote it")
     changing, files = found["changing"], {name: ListedFile(**one) for name, one in found["files"].items()}
-    if not isinstance(changing, str | None):
-        raise ValueError("changing is no text")
+    if changing is not None and not _COMMAND.fullmatch(changing):  # it is shown, to be typed
+        raise ValueError("changing is no command")
     if unknown := [name for name in files if role_of(name) is None]:
         raise ValueError(f"{unknown[0]} is no file of a run")
     return Manifest(files, changing)
