@@ -31,7 +31,7 @@ ATTRIBUTES = "attributes.parquet"
 MADE_UP = {
     GAP.pattern: b'{"max_gap": 3, "valid": {"mrr": {"3": 0.5}}}\n',
     "warm_start.json": b'{"run": "runs/other", "fingerprint": "00"}\n',
-    "backtests.jsonl": b'{"splits": ["test"], "from": "2024-01-01"}\n',
+    "backtests.jsonl": b'{"number": 1, "at": "2024-02-01", "first": "2024-01-01", "last": "2024-01-09", "test_facts": 3}\n',
     "report-after-3.json": b'{"test": {}}\n',
 }
 """Files that the small run has not."""
