@@ -37,7 +37,7 @@ from foretime.data.splitting import SPLITS, SplitBy, SplitRows, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import NO_MEMORY, ConfigError, DataError, RunError, suggestion, told_as
-from foretime.files import MOST_BYTES, read_json, write_bytes
+from foretime.files import MOST_BYTES, make_folder, read_json, write_bytes
 from foretime.tables import FrameLibrary, Table, frame_of
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class Graph:
         It is `graph.json` and `facts.safetensors`, and `attributes.parquet` if entities have attributes.
         """
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         write_bytes(folder / FACTS, safetensors.numpy.save(self._tensors()))
         if self.attributes:
             sink = pa.BufferOutputStream()
@@ -465,7 +465,7 @@ def split_file(
     parts = choose_parts(rows, [len(one) for one in rows.tables], config)
     # what has no time is background wherever it stands in train, and would be left out of valid and test
     parts = parts._replace(train=np.sort(np.concatenate([parts.train, np.flatnonzero(~rows.dated)])))
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     if present := sorted(path.name for path in split_files(out).values()):
         raise DataError(f"{out}: has {', '.join(present)} already; name a new folder")
     paths = format_of(file).split(file, config, SplitRows(*map(rows.tables[0].numbers, parts)), out)

@@ -12,7 +12,7 @@ from typing import Any
 
 from foretime.data.restrictions import BETWEEN
 from foretime.errors import QuestionError
-from foretime.files import parse_json, read_text, write_bytes, write_text
+from foretime.files import make_folder, parse_json, read_text, write_bytes, write_text
 from foretime.inference.answers import GIVEN, WHERE, AlreadyKnown, Answers, Question
 from foretime.inference.predictor import Predictor
 
@@ -75,7 +75,7 @@ def answer_file(
     _check(predictor, questions)
     answers = predictor.predict_many(list(questions.values()), top, already_known)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out.parent)
         pairs, flat = zip(questions.values(), answers, strict=True), write is not _write_json_lines
         restricted = any(question.restriction for question in questions.values())
         rows = [row for asked, found in pairs for row in _answer_rows(asked, found, restricted, reasons, flat)]

@@ -113,11 +113,14 @@ def calibrations_in(report: Any) -> dict[str, Calibration] | None:
         if "calibration" not in report:
             found = {slot: softmax_at(slot, report["temperatures"][slot]) for slot in SLOTS}
             return {slot: Calibration.from_dict(one.to_dict()) for slot, one in found.items()}
-        calibrations = {slot: Calibration.from_dict(report["calibration"][slot]) for slot in SLOTS}
+        calibrations: dict[str, Calibration] = {
+            slot: Calibration.from_dict(report["calibration"][slot]) for slot in SLOTS
+        }
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     # a question of a kind that is missing would have no temperature
-    return calibrations if all(len(calibrations[slot].kinds) == len(kinds_for(slot)) for slot in SLOTS) else None
+    whole = all(len(calibrations[slot].kinds) == len(kinds_for(slot)) for slot in SLOTS)
+    return calibrations if whole else None
 
 
 def note_on_test(ranked: bool, before: list[int]) -> str:

@@ -43,7 +43,17 @@ from foretime.config import Config, TrainingConfig, config_text, override, read_
 from foretime.data.graph import Graph
 from foretime.devices import find_device
 from foretime.errors import ConfigError, RunError
-from foretime.files import MOST_JSON, hold, json_bytes, parse_json, read_json, read_text, write_bytes, write_text
+from foretime.files import (
+    MOST_JSON,
+    hold,
+    json_bytes,
+    make_folder,
+    parse_json,
+    read_json,
+    read_text,
+    write_bytes,
+    write_text,
+)
 from foretime.models import model_class
 from foretime.rules.files import read_rules
 from foretime.rules.table import Rules
@@ -85,7 +95,7 @@ class RunFolder(TrainingFiles):
         """Return a new run folder with configuration, graph and rules; one that holds a run already is an error."""
         cls.check_free(path)
         run = cls(path)
-        run.path.mkdir(parents=True, exist_ok=True)
+        make_folder(run.path)
         graph.save(run.path)
         if rules is not None:
             rules.on(graph).save(run.rules_file)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from foretime.config import Config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
+from foretime.files import make_folder
 from foretime.reranker.folds import facts_of_base_model, folds_left_out, folds_of
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
@@ -79,7 +80,7 @@ def member_config(config: Config, number: int) -> Config:
 def train_job(job: Job, run: RunFolder, config: Config, graph: Graph, rules: Rules | None, callback: Callback) -> None:
     """Train a job to its end, or resume it."""
     folder = job.folder(run)
-    folder.path.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.path)
     facts, origin = _facts_of(job, graph, config), origin_of(run, config, graph, *job)
     Trainer(folder, member_config(config, job.member), graph, callback, facts, rules, origin).fit()
 

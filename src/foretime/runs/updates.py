@@ -26,7 +26,7 @@ from foretime.data.growth import NewEvents
 from foretime.data.timeline import Timeline
 from foretime.data.times import NO_TICK, parse_times, tick_text, ticks_of
 from foretime.errors import RunError
-from foretime.files import hold, parse_json, read_bytes, read_json, rename, write_bytes, write_json
+from foretime.files import hold, make_folder, parse_json, read_bytes, read_json, rename, write_bytes, write_json
 
 FOLDER, LAST, FORMAT = "updates", "last.json", 2
 _NAME = re.compile(r"(\d{6,})(\.undone)?\.jsonl")
@@ -101,7 +101,7 @@ class UpdateLog:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the updates: one process writes at a time, others wait. Readers are never kept waiting."""
-        self.folder.mkdir(exist_ok=True)
+        make_folder(self.folder)
         with ExitStack() as stack:
             with suppress(ImportError, OSError):  # Windows has no such locks, and neither have some network disks
                 stack.enter_context(hold(self.folder))

@@ -18,7 +18,7 @@ from foretime.config import Config, config_text
 from foretime.errors import RunError
 from foretime.experiments.bench.rows import Ending
 from foretime.experiments.bench.shape import Status
-from foretime.files import write_text
+from foretime.files import make_folder, write_text
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_left
 
@@ -125,7 +125,7 @@ def only_here(folder: Path) -> Iterator[int | None]:
     A training that has outlived its parent still holds it until it has saved its state.
     """
     path = _lock_file(folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with path.open("w") as stream:
         if not _lock(stream.fileno(), exclusive=True) or not _is_there(stream.fileno(), path):
             yield None

@@ -16,6 +16,7 @@ from foretime.experiments.bench.lists import BenchList, PlannedRun
 from foretime.experiments.bench.process import is_held, only_here, train_in_process
 from foretime.experiments.bench.provenance import Provenance, provenance_of
 from foretime.experiments.bench.rows import Ending, Row, data_settings, graph_name, read_rows, row_of, write_row
+from foretime.files import make_folder
 from foretime.runs.fingerprint import seedless_hash
 from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
@@ -112,7 +113,7 @@ def _check_places(bench: BenchList) -> None:
     """Raise `ConfigError` where results or runs cannot be written, before anything is trained."""
     for key, folder in (("results", bench.results.parent), ("runs", bench.runs)):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
