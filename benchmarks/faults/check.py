@@ -3,7 +3,10 @@
     python -m benchmarks.faults.check            a minute or two
     python -m benchmarks.faults.check --long     an hour: the figures of docs/robustness.md
 
-Both fail if anything is lost, crashes, hangs, ends with a traceback, or answers otherwise without a word. The long form
+    python -m benchmarks.faults.check --long --add --seed 1 --minutes 20
+                                                 as much of another hour as fits, added to the figures
+
+All fail if anything is lost, crashes, hangs, ends with a traceback, or answers otherwise without a word. The long form
 writes benchmarks/results/faults.json and the tables of the page, which `--page` writes again from the file.
 """
 
@@ -53,6 +56,8 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="only write the tables of the page from the figures")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     parser.add_argument("--only", choices=("kills", "mutations"), help="one half of it")
+    parser.add_argument("--add", action="store_true", help="add to the figures that are there, by another seed")
+    parser.add_argument("--minutes", type=float, default=600, help="after how many no other round begins")
     parser.add_argument(INSIDE, type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.page:
@@ -72,24 +77,43 @@ def _begin_anew() -> int:
 
 
 def _check(given: argparse.Namespace) -> int:
-    begun = time.monotonic()
     made = Materials(given.inside / "made")
     _load_everything(made)
-    found = json.loads(OUT.read_text(encoding="utf-8")) if given.only and OUT.exists() else {}
-    failures = 0
+    found = json.loads(OUT.read_text(encoding="utf-8")) if (given.only or given.add) and OUT.exists() else {}
+    earlier, failures = found if given.add else {}, 0
     for name, check in {"kills": _kills, "mutations": _mutations}.items():
         if given.only not in (None, name):
             continue
+        before, counts, begun = earlier.get(name, {}), {}, time.monotonic()
+        if given.seed in before.get("seeds", []):
+            raise SystemExit(f"{OUT} has the {name} of seed {given.seed} already; give another --seed")
         for counts in check(made, random.Random(given.seed), given.long):
             minutes = round((time.monotonic() - begun) / 60, 1)
-            found[name] = {"machine": machine(), "seed": given.seed, "minutes": minutes, **counts}
+            own = {"seeds": [given.seed], "minutes": minutes, **counts}
+            found = found | {name: {"machine": machine(), **added(before, own)}}
             if given.long:
                 write_json(OUT, found)
-        failures += len(found[name]["failures"])
+            if minutes >= given.minutes:
+                break
+        failures += len(counts["failures"])
     print(f"{failures} failures")
     if given.long:
         write_page()
     return int(failures > 0)
+
+
+def added(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of two checks as one: numbers are summed, lists put one behind the other."""
+    found = {name: value for name, value in before.items() if name != "machine"}
+    for name, value in now.items():
+        old = found.get(name)
+        if old is None or isinstance(value, bool):
+            found[name] = value
+        elif isinstance(value, dict):
+            found[name] = added(old, value)
+        else:
+            found[name] = round(old + value, 1) if isinstance(value, float) else old + value
+    return found
 
 
 def _load_everything(made: Materials) -> None:
