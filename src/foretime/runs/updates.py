@@ -163,11 +163,14 @@ class UpdateLog:
             sha256, number = header.pop("sha256"), int(path.stem)
             if sha256 != digest(header, body):
                 raise ValueError("it is not what its header has the sha256 of")
-            if sha256 != dict(enumerate(listed, start=1)).get(number, sha256) or header["number"] != number:
+            wanted = listed[number - 1] if number <= len(listed) else sha256  # not listed yet
+            if sha256 != wanted or header["number"] != number:
                 raise ValueError(f"it is another update than {LIST} has under its number")
             update = Update(*(header[name] for name in Update._fields))
             rows = parse_json(b"[" + b",".join(body.splitlines()) + b"]")
             return update, self._events(rows)
+        except FileNotFoundError:
+            raise
         except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise RunError(
                 f"{path}: damaged: {error}; put the file back, or take the update out by renaming it to "
