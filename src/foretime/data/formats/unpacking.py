@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet
 
+from foretime.data.formats.parquet_footer import group_sizes
 from foretime.files import UnfitFileError, open_regular, size_text
 
 LEAST_ROOM: Final = 1 << 30
@@ -65,11 +66,11 @@ def read_parquet(path: Path) -> pa.Table:
         about, schema = file.metadata, file.schema
         names = [schema.column(place).path for place in range(about.num_columns)]
         texts = [name for place, name in enumerate(names) if schema.column(place).physical_type == "BYTE_ARRAY"]
-    for group in map(about.row_group, range(about.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            room.check(column.total_uncompressed_size)
-            room.check(column.num_values * CELL_BYTES)
-        room.take(group.total_byte_size)
+    for group in group_sizes(path):
+        for values, size in group.columns:
+            room.check(size)
+            room.check(values * CELL_BYTES)
+        room.take(group.bytes)
     room.check(about.num_rows * max(about.num_columns, 1) * CELL_BYTES)
     return room.checked(_groups(path, [name for name in texts if "." not in name], Room(path)))
 
