@@ -16,4 +16,4 @@ def test_a_script_imports_only_names_that_exist(name: str):
     module = importlib.import_module(name.removesuffix(".__init__"))
     assert module.__doc__
     if hasattr(module, "main"):
-        assert f"python -m {name} " in f"{module.__doc__} ".replace("\n", " \n")
+        assert f"python -m {name.removesuffix('.__main__')} " in f"{module.__doc__} ".replace("\n", " \n")
