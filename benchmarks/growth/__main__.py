@@ -2,7 +2,7 @@
 
     python -m benchmarks.growth --events 10000 100000 1000000 --entities 1000 10000 100000
 
-Stages: read, mine, index (of the evidence), train (one epoch), rerank (features and trees of one fold), slots, rank
+Stages: read, mine, index (of the evidence), train (one epoch), rerank (features and trees of one fold), rank
 (calibrates on valid and ranks it), answer, explain. Each stage of each size is a process of its own, which is stopped
 at the limits: then the row says so, and the later stages of that size that need it fail by themselves. Every stage is
 run on a tiny world first, so that no time of compiling is measured. Seconds are the processor's.
@@ -24,8 +24,8 @@ from benchmarks.growth.processes import Limits, run_apart
 from benchmarks.growth.slopes import slopes
 
 TINY = (2_000, 200)
-ASKED = 500
-NEEDS_A_RUN = ("rerank", "slots", "rank", "answer", "explain")
+ASKED = 250
+NEEDS_A_RUN = ("rerank", "rank", "answer", "explain")
 ORDER = ("read", "mine", "index", "train", *NEEDS_A_RUN)
 
 
@@ -53,8 +53,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--events", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--entities", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--stages", nargs="+", choices=ORDER, default=ORDER)
-    parser.add_argument("--train-facts", type=int, default=20_000, help="facts of the sample that an epoch is timed on")
-    parser.add_argument("--rerank-facts", type=int, default=18_000, help="facts that the re-ranker is fitted on")
+    parser.add_argument("--train-facts", type=int, default=2_000, help="facts of the sample that an epoch is timed on")
+    parser.add_argument(
+        "--rerank-facts",
+        type=int,
+        default=1_000,
+        help="facts that the re-ranker is fitted on, if a hundredth is not more",
+    )
     parser.add_argument("--seconds", type=float, default=900.0, help="the limit of one stage of one size")
     parser.add_argument("--memory-mb", type=float, default=12_000.0, help="the limit of one stage of one size")
     parser.add_argument("--again", action="store_true", help="measure also what is in the file already")
