@@ -15,6 +15,7 @@ from torch import Tensor
 from foretime.devices import CPU
 from foretime.models.algebra import shared_rows
 from foretime.models.blocks import in_blocks
+from foretime.models.shards import before_products
 
 Kind = Literal["absolute", "moduli", "squared"]
 Norm = Literal["l1", "l2"]
@@ -53,8 +54,10 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
     """Return Σ |qᵢ − oᵢ|, the same of complex numbers, or Σ (qᵢ − oᵢ)², (batch, candidates).
 
     `objects` is (batch, candidates), or (candidates,) where all queries share them; without it the candidates are all
-    rows of the table.
+    rows of the table, or of a shard those of this process.
     """
+    if objects is None:
+        query = before_products(query, table)
     if objects is None or objects.ndim == 1:
         table = shared_rows(table, objects)
         if kind == "squared":
