@@ -35,6 +35,18 @@ def run_together(size: int, function: Callable[..., Any], *arguments: Any) -> li
     return found
 
 
+def address(rank: int, size: int, port: int) -> dict[str, str]:
+    """What a launcher tells a process of itself and of the first one, which listens on the port."""
+    named = {
+        "RANK": rank,
+        "WORLD_SIZE": size,
+        "LOCAL_WORLD_SIZE": size,
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": port,
+    }
+    return {name: str(value) for name, value in named.items()} | {"GLOO_SOCKET_IFNAME": "lo"}
+
+
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -51,8 +63,7 @@ def _received(pipe: Connection) -> Any:
 def _run(
     rank: int, size: int, port: int, pipe: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    address = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "GLOO_SOCKET_IFNAME": "lo"}
-    os.environ |= {name: str(value) for name, value in {"RANK": rank, "WORLD_SIZE": size, **address}.items()}
+    os.environ |= address(rank, size, port)
     torch.set_num_threads(1)
     try:
         pipe.send(function(*arguments))

@@ -12,16 +12,20 @@ from foretime.config import Config, ModelConfig, override
 from foretime.data.graph import Graph, read_graph
 from foretime.data.synthetic import generate_world
 from foretime.errors import ConfigError, Interrupted
-from foretime.models import MODELS, Model, Queries, Sizes, build_model
+from foretime.models import MODELS, Component, Model, Queries, Sizes, build_model
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import create_run
-from foretime.training.batches import Batch
+from foretime.training.batches import Batch, QuestionPool
 from foretime.training.callbacks import Callback
+from foretime.training.candidates import SampledSoftmax
 from foretime.training.checkpoint import read_checkpoint
+from foretime.training.distributed.check import check_team
+from foretime.training.distributed.questions import check_questions
 from foretime.training.distributed.softmax import DividedSoftmax
-from foretime.training.distributed.tables import check_divisible, divide
+from foretime.training.distributed.tables import divide
 from foretime.training.distributed.team import ALONE, ProcessLost, Team, share, team_of_launcher
-from foretime.training.objective import loss_each
+from foretime.training.losses import SampledLoss
+from foretime.training.objective import DrawnLoss, loss_each
 from foretime.training.trainer import Trainer
 from interruptions import StopAfter
 from several_processes import run_together
@@ -151,8 +155,8 @@ def a_batch(scale: float = 0.9) -> Batch:
     return Batch(queries, row, questions, torch.from_numpy(draw.integers(7, size=len(row))), scale)
 
 
-def gradients(model: Model, loss: DividedSoftmax | None) -> dict[str, torch.Tensor]:
-    components = model.components()
+def gradients(model: Model, loss: DrawnLoss | None, joint: bool = False) -> dict[str, torch.Tensor]:
+    components = [Component("", 1.0, model)] if joint else model.components()
     penalties = {f"{one.name}_{name}" if one.name else name: 0.1 for one in components for name in names_of(one.model)}
     total = loss_each(components, [a_batch()] * len(components), penalties, [loss] * len(components)).total
     total.backward()
@@ -165,27 +169,43 @@ def names_of(model: Model) -> list[str]:
     return list(model.penalties(batch.questions, batch.objects))
 
 
+def drawn_losses() -> dict[str, DrawnLoss]:
+    draw = np.random.default_rng
+    return {
+        "negatives": SampledLoss("negatives", 2.0, 3, 1.0, SIZES.entities, draw(5)),
+        "candidates": SampledSoftmax(np.array([2]), 3, SIZES.entities, draw(5)),
+    }
+
+
 def wrong_gradients() -> list[str]:
-    """The models and tables whose gradient, in this process, is not that of one process with all rows."""
+    """The models, losses and tables whose gradient, in this process, is not that of one process with all rows."""
     compute_in_double()
-    team, found = team_of_launcher(), []
-    rows = team.part_of(SIZES.entities)
+    team = team_of_launcher()
+    divided = DividedSoftmax(team, SIZES.entities)
+    found = wrong_in("lcge", "joint", None, divided, team)
     for name in sorted(MODELS.keys() - set(WHOLE)):
-        whole, divided = (
-            build_model(ModelConfig(name=name, rank=3, init_scale=0.5), SIZES, torch.Generator().manual_seed(1))
-            for _ in range(2)
-        )
-        divide(divided, torch.optim.SGD(divided.parameters()), team)
-        expected, here = gradients(whole, None), gradients(divided, DividedSoftmax(team, SIZES.entities))
-        for key, value in here.items():
-            wanted = expected[key][rows.start : rows.stop] if key.endswith("entities") else expected[key]
-            if not torch.allclose(value, wanted, atol=1e-12):
-                found.append(f"{name} {key}")
-        found += [f"{name} {key}" for key in expected.keys() ^ here.keys()]
+        found += wrong_in(name, "softmax", None, divided, team)
+        for kind, loss in drawn_losses().items():
+            found += wrong_in(name, kind, loss, drawn_losses()[kind], team)
     return found
 
 
-def test_the_gradient_of_every_model_that_can_be_divided_is_that_of_one_process():
+def wrong_in(name: str, kind: str, alone: DrawnLoss | None, together: DrawnLoss, team: Team) -> list[str]:
+    one, divided = (
+        build_model(ModelConfig(name=name, rank=3, init_scale=0.5), SIZES, torch.Generator().manual_seed(1))
+        for _ in range(2)
+    )
+    divide(divided, torch.optim.SGD(divided.parameters()), team)
+    expected, here = gradients(one, alone, kind == "joint"), gradients(divided, together, kind == "joint")
+    rows = team.part_of(SIZES.entities)
+    wanted = {
+        key: value[rows.start : rows.stop] if key.endswith("entities") else value for key, value in expected.items()
+    }
+    same = {key for key in wanted.keys() & here.keys() if torch.allclose(here[key], wanted[key], atol=1e-12)}
+    return [f"{name} {kind} {key}" for key in (wanted.keys() | here.keys()) - same]
+
+
+def test_the_gradient_under_every_loss_of_every_model_that_can_be_divided_is_that_of_one_process():
     assert run_together(3, wrong_gradients) == [[]] * 3
 
 
@@ -195,15 +215,35 @@ class Pretended(Team):
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_a_model_is_divided_or_says_that_it_cannot_be(name: str):
-    config, few = ModelConfig(name=name), Pretended()
-    check_divisible(config, 1, ALONE)
+    config, few = override(Config(), {"model.name": name, "training.device": "cpu"}), Pretended()
+    check_team(config, 1, ALONE)
     if name in ("atise", "recent"):
         with pytest.raises(ConfigError, match=f"{name} cannot be trained in several processes: its .*, such as tntcom"):
-            check_divisible(config, 100, few)
+            check_team(config, 100, few)
     else:
-        check_divisible(config, 100, few)
+        check_team(config, 100, few)
         with pytest.raises(ConfigError, match="8 processes for 7 entities: start at most as many"):
-            check_divisible(config, 7, few)
+            check_team(config, 7, few)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"training.device": "mps"}, 'training.device = "mps": several processes train on the CPU alone'),
+        ({"training.softmax": "joint", "evidence.use": True}, 'take "each", or start one process'),
+    ],
+)
+def test_what_cannot_be_trained_together_is_refused(changes: dict[str, Any], message: str, monkeypatch):
+    monkeypatch.setattr("foretime.training.distributed.check.find_device", torch.device)
+    with pytest.raises(ConfigError, match=message):
+        check_team(override(Config(), {"training.device": "cpu"} | changes), 100, Pretended())
+
+
+def test_a_step_with_fewer_questions_than_processes_is_refused(world: Graph):
+    pool = QuestionPool(world.train.with_inverses(len(world.predicates)).events(0), uses_time=True)
+    check_questions(pool, pool.distinct // 8, Pretended())
+    with pytest.raises(ConfigError, match=r"a step has 7 different questions, too few for 8 processes; raise"):
+        check_questions(pool, pool.distinct // 7, Pretended())
 
 
 @pytest.mark.parametrize(("count", "size"), [(7, 3), (8, 4), (3, 4), (0, 2)])

@@ -15,7 +15,7 @@ from torch import Tensor
 from foretime.devices import CPU
 from foretime.models.algebra import shared_rows
 from foretime.models.blocks import in_blocks
-from foretime.models.shards import before_products
+from foretime.models.shards import before_products, with_rows_of
 
 Kind = Literal["absolute", "moduli", "squared"]
 Norm = Literal["l1", "l2"]
@@ -63,6 +63,8 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
         if kind == "squared":
             return torch.addmm(squares(table), query, table.T, alpha=-2.0).add_(squares(query)[:, None])
         objects = None
+    if objects is not None:
+        table, objects = with_rows_of(table, objects)
     if query.device != CPU:
         return in_blocks(FORMULAS[kind], (query,), (table,), objects)
     if objects is None:

@@ -40,13 +40,21 @@ class Shard(nn.Parameter):
 
 
 def look_up(shard: Shard, ids: Tensor) -> Tensor:
-    """Return the rows of a table with these ids, (…, width), whichever process has them.
+    """Return the rows of a table with these ids, (…, width), whichever process has them."""
+    rows, place = with_rows_of(shard, ids)
+    return rows[place]
+
+
+def with_rows_of(table: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a table that has the rows with these ids, and where they are in it: the table itself unless it is a shard.
 
     What is exchanged grows with the different ids, not with the table. The gradient needs no exchange: all processes
     come to the same one, and each takes that of its own rows.
     """
+    if not isinstance(table, Shard):
+        return table, ids
     different, place = torch.unique(ids, return_inverse=True)
-    return _LookedUp.apply(shard, different)[place]  # type: ignore[no-any-return, no-untyped-call]
+    return _LookedUp.apply(table, different), place  # type: ignore[no-untyped-call]
 
 
 def before_products(query: Tensor, table: Tensor) -> Tensor:

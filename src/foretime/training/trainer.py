@@ -35,9 +35,10 @@ from foretime.training.checkpoint import (
     read_progress,
     save_checkpoint,
 )
+from foretime.training.distributed.check import check_team
 from foretime.training.distributed.questions import add_up, check_questions, own_questions
 from foretime.training.distributed.softmax import DividedSoftmax
-from foretime.training.distributed.tables import check_divisible, divide, whole_tables
+from foretime.training.distributed.tables import divide, whole_tables
 from foretime.training.distributed.team import ALONE, Team, threads_of
 from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
@@ -135,7 +136,7 @@ class Trainer:
         """
         if len(graph.train) == 0:
             raise DataError("the training split is empty; check the files with foretime data describe")
-        check_divisible(config.model, len(graph.entities), team)
+        check_team(config, len(graph.entities), team)
         if team.is_first and run.last_file.exists():
             check_checkpoint(run.last_file, config, graph)
         torch.set_num_threads(threads_of(team, config.training.threads))

@@ -13,28 +13,11 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from foretime.config import ModelConfig
-from foretime.errors import ConfigError
-from foretime.models.matching import row_axes
 from foretime.models.shards import Shard
 from foretime.training.distributed.team import ALONE, Team
 
 ROWS: Final = "entities"
 """What a model calls a table with a row for each entity, and every model all that it has of them."""
-
-
-def check_divisible(config: ModelConfig, entities: int, team: Team) -> None:
-    """Raise `ConfigError` if a configured model has something of entities that cannot be cut, or too few of them."""
-    if team.size == 1:
-        return
-    named = [name for name, axis in row_axes(config).items() if axis == ROWS and name.rpartition(".")[2] != ROWS]
-    if named:
-        raise ConfigError(
-            f"{config.name} cannot be trained in several processes: its {named[0]} would have to be whole in each; "
-            "start it without a launcher, or take another model, such as tntcomplex"
-        )
-    if entities < team.size:
-        raise ConfigError(f"{team.size} processes for {entities} entities: start at most as many as there are entities")
 
 
 def divide(model: nn.Module, optimizer: torch.optim.Optimizer, team: Team) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ class Team:
     """A process that trains alone: it has everything, and what it says, it says to itself."""
 
     rank, size, local_size = 0, 1, 1
+    dismissed = False
+    """Whether the first process has let the others go."""
 
     @property
     def is_first(self) -> bool:
@@ -73,6 +76,10 @@ class Team:
     def dismiss(self) -> None:
         """Let the other processes end: nothing more is to be done together."""
 
+    def is_dismissed(self, seconds: float = 0.0) -> bool:
+        """Return whether the first process needs this one no longer, once it says so or so many seconds are over."""
+        return False
+
     def part_of(self, count: int) -> range:
         """Return the share of this process in so many things: one stretch of them."""
         return share(count, self.rank, self.size)
@@ -100,7 +107,7 @@ class SeveralProcesses(Team):
             self._store, of_gloo = (dist.PrefixStore(name, store) for name in ("foretime", "gloo"))  # type: ignore[attr-defined]
             dist.init_process_group("gloo", store=of_gloo, rank=self.rank, world_size=self.size)
         self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
-        self._said, self._dismissed = 0, False
+        self._said = 0
         self.bytes = 0
         """How many bytes this process has put into what it said to others: tensors alone."""
 
@@ -177,13 +184,23 @@ class SeveralProcesses(Team):
 
     def dismiss(self) -> None:
         """Let the other processes end: nothing more is to be done together."""
-        if self.is_first and not self._dismissed:
-            self._dismissed = True
+        if self.is_first and not self.dismissed:
+            self.dismissed = True
             with reached():
                 self._store.set("leave", "")
 
+    def is_dismissed(self, seconds: float = 0.0) -> bool:
+        """Return whether the first process needs this one no longer, once it says so or so many seconds are over."""
+        deadline = time.monotonic() + seconds
+        with reached():
+            while not self._store.check(["leave"]):
+                if time.monotonic() >= deadline:
+                    return False
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+        return True
+
     def _leave_if_dismissed(self) -> None:
-        if self._store.check(["leave"]):
+        if self.is_dismissed():
             raise Dismissed("the first process has ended the training")
 
     @contextmanager
@@ -194,8 +211,7 @@ class SeveralProcesses(Team):
                 yield
         except ProcessLost:
             if not self.is_first:
-                with reached():
-                    self._leave_if_dismissed()
+                self._leave_if_dismissed()
             raise
 
 
@@ -205,13 +221,26 @@ def reached() -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError) as error:
-        first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ProcessLost(f"another process of this training has ended or cannot be reached ({first_line})") from None
+        raise ProcessLost(f"another process of this training has ended or cannot be reached ({_said(error)})") from None
+
+
+def _said(error: Exception) -> str:
+    """Return the first sentence of what torch or gloo says, without the place in their code."""
+    first_line = (str(error).splitlines() or [type(error).__name__])[0]
+    return re.sub(r"^\[[^]]*\] ", "", first_line).partition(". ")[0]
+
+
+def team_of_launcher() -> Team:
+    """Return the processes that a launcher has started, which all have to ask for them; or this one alone.
+
+    It is alone too once the others have been dismissed.
+    """
+    team = _meet()
+    return ALONE if team.dismissed else team
 
 
 @cache
-def team_of_launcher() -> Team:
-    """Return the processes that a launcher has started, which all have to ask for them; or this one alone."""
+def _meet() -> Team:
     if any(name not in os.environ for name in NAMED) or os.environ["WORLD_SIZE"] == "1":
         return ALONE
     return SeveralProcesses()
