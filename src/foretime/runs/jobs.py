@@ -94,6 +94,14 @@ def train_job(
     Trainer(folder, member_config(config, job.member), graph, callback, facts, rules, origin, team).fit()
 
 
+def train_alone(callback: Callback, run: str, job: tuple[int | None, int], threads: int, device: str) -> None:
+    """Train a job of a run in a process that does nothing else: with so many threads, on the named device."""
+    folder = RunFolder.find(run, device)
+    graph, config = folder.graph(), folder.config()
+    config = config.model_copy(update={"training": config.training.model_copy(update={"threads": threads})})
+    train_job(Job(*job), folder, config, graph, folder.rules(graph), callback)
+
+
 def _facts_of(job: Job, graph: Graph, config: Config) -> Facts:
     if job.fold is None:
         return facts_of_base_model(graph, config)
