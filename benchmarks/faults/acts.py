@@ -61,7 +61,7 @@ def acts_of(made: Materials) -> list[Act]:
         ),
         Act("more epochs", _copy(plain), _more_epochs, (_more_epochs, _resume)),
         Act("a re-ranker that is gone", _without_trees(living), _resume, (_resume,)),
-        Act("update", _copy(living, without=("000002.jsonl", "last.json")), _update(made), (_update(made),), _updates),
+        Act("update", _copy(living, without=("000002.jsonl", "list.json")), _update(made), (_update(made),), _updates),
         Act("update --undo", _copy(living), _undo, (_update(made), _undo), _updates),
         Act("upgrade", _copy(OLD_RUN), _upgrade, (_upgrade,)),
         Act("upgrade of a run without a manifest", _copy(living, without=("manifest.json",)), _upgrade, (_upgrade,)),

@@ -44,7 +44,7 @@ with (
     import benchmarks.fuzz.api_target as api
     import benchmarks.fuzz.run_targets as runs
     from benchmarks.fuzz.data_targets import data_targets
-    from benchmarks.fuzz.figures import write_part
+    from benchmarks.fuzz.figures import figures, write_part
     from benchmarks.fuzz.import_targets import import_targets
     from benchmarks.fuzz.small_run import train_small_run
     from benchmarks.fuzz.target import Target
@@ -133,7 +133,9 @@ def main() -> None:
     """Fuzz, say what was found, and write the figures of a long run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true", help="at least 100,000 inputs in place of a few thousand")
-    parser.add_argument("--only", default="", help="only the targets whose names have this in them")
+    parser.add_argument(
+        "--only", default="", help="only the targets whose names have this in them; others keep figures"
+    )
     parser.add_argument("--inputs", type=int, help="inputs of a target whose share is 1")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where inputs that failed are kept (default: a temporary folder)")
@@ -143,7 +145,8 @@ def main() -> None:
     shutil.rmtree(folder / "made", ignore_errors=True)
     (folder / "made").mkdir(parents=True)
     inputs = given.inputs or (LONG_INPUTS if given.long else SHORT_INPUTS)
-    found, begun, total, failures = {}, time.monotonic(), 0, 0
+    found = figures().get("inputs", {}).get("targets", {}) if given.long and given.only else {}
+    begun, total, failures = time.monotonic(), 0, 0
     for target in targets_of(folder / "made"):
         if given.only in target.name:
             seconds = LONG_SECONDS if given.long or given.inputs else SHORT_SECONDS

@@ -18,14 +18,18 @@ FILE = Path(__file__).parents[1] / "results" / "fuzz.json"
 
 def write_part(part: str, found: dict[str, Any]) -> None:
     """Write one part of the figures, and the page; the other part stays."""
-    every = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-    write_json(FILE, every | {part: found})
+    write_json(FILE, figures() | {part: found})
     write_page()
+
+
+def figures() -> dict[str, Any]:
+    """Return the figures that the file has; none if it is not there."""
+    return dict(json.loads(FILE.read_text(encoding="utf-8"))) if FILE.exists() else {}
 
 
 def write_page(page: Path = DOCS / "robustness.md") -> None:
     """Write what the file has between the marks of the page."""
-    found = json.loads(FILE.read_text(encoding="utf-8"))
+    found = figures()
     parts = {"inputs": _inputs, "requests": _requests}
     fill(page, {"fuzz": [line for name, lines in parts.items() if name in found for line in [*lines(found[name]), ""]]})
 

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import safetensors.numpy
 import safetensors.torch
 import torch
 
+import foretime as ft
 from foretime.data.saved_facts import SavedCounts, read_saved_facts
 from foretime.errors import RunError
 from foretime.files import json_bytes
@@ -58,6 +60,25 @@ def test_a_calibration_of_fewer_or_more_kinds_than_there_are_is_none(report: dic
     changed = json.loads(json.dumps(report))
     changed["calibration"]["object"]["kinds"] = [changed["calibration"]["object"]["kinds"][0]] * kinds
     assert calibrations_in(changed) is None
+
+
+REPORTS: dict[str, dict[str, Any]] = {
+    "a list for a split": {"valid": [1]},
+    "a word for a split": {"valid": "x"},
+    "a split of nothing": {"valid": {"all": {}}},
+    "numbers as words": {"training_seconds": "x", "parameters": []},
+    "no time": {"training_seconds": None},
+    "too large": {"training_seconds": HUGE},
+}
+
+
+@pytest.mark.parametrize("what", REPORTS)
+def test_a_report_that_says_something_else_is_told(small_run: Path, tmp_path: Path, what: str):
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "run"))
+    run.write_report(run.report() | REPORTS[what])
+    opened = ft.open_run(run.path)
+    with pytest.raises(RunError, match=r"report\.json: damaged report \(.*\); remove it, and foretime train --resume"):
+        _ = [opened.summary, opened.metrics, opened.evaluations]
 
 
 @pytest.mark.parametrize("gap", [HUGE, 10**7, 0, -1, True, 1.5, "3", [3]])

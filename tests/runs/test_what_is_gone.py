@@ -38,22 +38,37 @@ def test_a_run_without_one_of_its_updates_is_refused(updated: Path, number: int)
     assert len(ft.open_run(updated).updates) == 2
 
 
-def test_the_number_of_the_last_update_is_written_again_where_it_was_not(updated: Path):
-    last = updated / "updates" / "last.json"
-    assert json.loads(last.read_text()) == {"number": 2}
-    last.unlink()  # as if its writer had been killed before it
+def test_an_update_is_listed_the_next_time_where_it_was_not(updated: Path):
+    listed = updated / "updates" / "list.json"
+    content = listed.read_bytes()
+    assert len(json.loads(content)["sha256"]) == 2
+    listed.unlink()  # as if its writer had been killed before it
     run = ft.open_run(updated)
     assert len(run.updates) == 2
     assert run.update([EVENTS[0]]).new == 0
-    assert json.loads(last.read_text()) == {"number": 2}
+    assert listed.read_bytes() == content
     assert run.undo_update() is not None
-    assert json.loads(last.read_text()) == {"number": 2}, "numbers are never used twice"
+    assert listed.read_bytes() == content, "numbers are never used twice"
 
 
-@pytest.mark.parametrize("content", [b"{}", b"[2]", b'{"number": "2"}', b'{"number": -1}', b"\xff", b"[" * 100_000])
-def test_a_damaged_number_is_told(updated: Path, content: bytes):
-    (updated / "updates" / "last.json").write_bytes(content)
-    with pytest.raises(RunError, match=r"last\.json: damaged: .*; if every update is there, remove it"):
+def test_an_update_of_another_run_is_refused(updated: Path, small_run: Path, tmp_path: Path):
+    other = ft.Run(Path(shutil.copytree(small_run, tmp_path / "other")))
+    for event in (EVENTS[0], ("state 3", "visits", "Atlantis", "2020-10-02")):
+        other.update([event])
+    for number in (2, 1):  # the second number 1 is one of the same run
+        source = other.path if number == 2 else updated
+        shutil.copy(source / "updates" / "000002.jsonl", updated / "updates" / f"{number:06}.jsonl")
+        with pytest.raises(RunError, match=rf"{number:06}\.jsonl: damaged: it is another update than list\.json has"):
+            _ = ft.open_run(updated).updates
+        shutil.rmtree(updated / "updates")
+        shutil.copytree(other.path / "updates", updated / "updates")
+        assert len(ft.open_run(updated).updates) == 2, "all of them together are as they were written"
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[2]", b'{"sha256": 2}', b'{"sha256": [2]}', b"\xff", b"[" * 100_000])
+def test_a_damaged_list_is_told(updated: Path, content: bytes):
+    (updated / "updates" / "list.json").write_bytes(content)
+    with pytest.raises(RunError, match=r"list\.json: damaged: .*; if every update is there, remove it"):
         _ = ft.open_run(updated).updates
 
 

@@ -326,7 +326,9 @@ def test_a_file_is_hashed_once_and_again_when_it_has_changed(tmp_path: Path, mon
 
 def test_a_manifest_that_was_written_by_hand_is_refused(run: RunFolder):
     content = json.loads(run.manifest_file.read_bytes())
-    for change in ({"format": 2}, {"changing": 5}, {"files": {"../x": {"size": 1, "sha256": ""}}}, {"files": [1]}):
+    sizes = [{"files": {"config.toml": {"size": size, "sha256": ""}}} for size in (None, "1", -1, 1.5)]
+    others = [{"files": {"../x": {"size": 1, "sha256": ""}}}, {"files": [1]}]
+    for change in ({"format": 2}, {"changing": 5}, *others, *sizes):
         run.manifest_file.write_text(json.dumps(content | change))
         with pytest.raises(RunError, match=r"manifest\.json: damaged \(.*\); restore it, or, if nothing else"):
             ft.open_run(run.path)

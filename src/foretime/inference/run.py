@@ -121,7 +121,8 @@ class Run:
         report, backtests = self._folder.report(), self._folder.backtests()
         if not backtests:
             return report
-        return report | {"backtests": backtests, "test_note": note_on_backtests(report["test_note"], backtests)}
+        with self._folder.reading_report():
+            return report | {"backtests": backtests, "test_note": note_on_backtests(report["test_note"], backtests)}
 
     @property
     def history(self) -> Table:
@@ -131,7 +132,8 @@ class Run:
     @property
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each split that the report has; raises `RunError` if the run is not finished."""
-        return evaluations_in(self.report)
+        with self._folder.reading_report():
+            return evaluations_in(self.report)
 
     @property
     def metrics(self) -> Table:
@@ -139,16 +141,18 @@ class Run:
 
         Raises `RunError` if the run is not finished.
         """
-        return metrics_table(self.evaluations)
+        with self._folder.reading_report():
+            return metrics_table(self.evaluations)
 
     @property
     def summary(self) -> str:
         """What was trained on what, for how long, and how often test was ranked; `RunError` if it is not finished."""
         report = self.report
-        return (
-            f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
-            f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}"
-        )
+        with self._folder.reading_report():
+            return (
+                f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
+                f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}"
+            )
 
     @property
     def uses_time(self) -> bool:

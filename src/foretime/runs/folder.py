@@ -297,6 +297,17 @@ class RunFolder(TrainingFiles):
                 f"{self.report_file}: damaged report ({error}); write it again with foretime train --resume {self.path}"
             ) from None
 
+    @contextmanager
+    def reading_report(self) -> Iterator[None]:
+        """Raise `RunError` where what a report says is not what is read from it within."""
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise RunError(
+                f"{self.report_file}: damaged report ({type(error).__name__}: {error}); remove it, and foretime train "
+                f"--resume {self.path} writes it again"
+            ) from None
+
     def write_report(self, report: dict[str, Any]) -> None:
         """Finish the run: write its manifest, then its report."""
         content = json_bytes(report)

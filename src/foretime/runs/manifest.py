@@ -82,6 +82,8 @@ def _parsed(found: Any) -> Manifest:
     changing, files = found["changing"], {name: ListedFile(**one) for name, one in found["files"].items()}
     if changing is not None and not _COMMAND.fullmatch(changing):  # it is shown, to be typed
         raise ValueError("changing is no command")
+    if any(type(one.size) is not int or one.size < 0 or not isinstance(one.sha256, str) for one in files.values()):
+        raise ValueError("a size is no number, or a hash no text")
     if unknown := [name for name in files if role_of(name) is None]:
         raise ValueError(f"{unknown[0]} is no file of a run")
     return Manifest(files, changing)

@@ -2,7 +2,7 @@
 
 updates/000001.jsonl         a header with a sha256 of all the rest, then one event in each line
 updates/000002.undone.jsonl  an update that was taken back
-updates/last.json            the number of the last one, written after it: a file that is gone is missed
+updates/list.json            the sha256 of each, written after it: one that is gone, or is another one, is missed
 
 Who reads needs no lock: a file appears and disappears by being renamed. Numbers are never used twice.
 """
@@ -28,7 +28,7 @@ from foretime.data.times import NO_TICK, parse_times, tick_text, ticks_of
 from foretime.errors import RunError
 from foretime.files import hold, make_folder, parse_json, read_bytes, read_json, rename, write_bytes, write_json
 
-FOLDER, LAST, FORMAT = "updates", "last.json", 2
+FOLDER, LIST, FORMAT = "updates", "list.json", 2
 _NAME = re.compile(r"(\d{6,})(\.undone)?\.jsonl")
 TRIES = 100
 """How often the files are listed again because one was taken back while it was read."""
@@ -60,7 +60,7 @@ class UpdateLog:
         Raise `RunError` if one is missing.
         """
         for _ in range(TRIES):
-            last = self._last()  # before the files are listed: there may be one more by then, and never one less
+            last = len(self._listed())  # before the files are: there may be one more by then, and never one less
             files = self._files()
             if [number for number, _ in files] == list(range(1, max(last, len(files)) + 1)):
                 return tuple(path.name for _, path in files if not path.name.endswith(".undone.jsonl"))
@@ -70,7 +70,8 @@ class UpdateLog:
         """Return the updates that hold, in their order; raise `RunError` if one is damaged."""
         for _ in range(TRIES):
             try:
-                return [self._read(self.folder / name) for name in self.stamp()]
+                listed = self._listed()
+                return [self._read(self.folder / name, listed) for name in self.stamp()]
             except FileNotFoundError:  # it was taken back just now
                 continue
         raise RunError(f"{self.folder}: changes all the time; wait until nothing is written there any more")
@@ -94,7 +95,7 @@ class UpdateLog:
         if not names:
             return None
         path = self.folder / names[-1]
-        found, _ = self._read(path)
+        found, _ = self._read(path, self._listed())
         rename(path, path.with_name(f"{path.stem}.undone.jsonl"))
         return found
 
@@ -106,24 +107,25 @@ class UpdateLog:
             with suppress(ImportError, OSError):  # Windows has no such locks, and neither have some network disks
                 stack.enter_context(hold(self.folder))
             yield
-            number = max((number for number, _ in self._files()), default=0)
-            if number > self._last():  # also where whoever wrote the last one was killed right after it
-                write_json(self.folder / LAST, {"number": number})
+            listed = self._listed()
+            more = [_sha256_in(path) for _, path in self._files()[len(listed) :]]
+            if more:  # also where whoever wrote the last one was killed right after it
+                write_json(self.folder / LIST, {"sha256": [*listed, *more]})
 
-    def _last(self) -> int:
-        """Return the number of the last update as its own file has it; 0 without one."""
-        file = self.folder / LAST
+    def _listed(self) -> list[str]:
+        """Return the sha256 of each update, by their numbers; none if none is listed yet."""
+        file = self.folder / LIST
         try:
-            number = read_json(file)["number"]
-            if type(number) is not int or number < 0:
-                raise ValueError(f"the number is {number!r}")
+            found = read_json(file)["sha256"]
+            if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+                raise ValueError("it does not list the updates")
         except FileNotFoundError:
-            return 0
+            return []
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise RunError(
                 f"{file}: damaged: {error}; if every update is there, remove it: the next update writes it again"
             ) from None
-        return int(number)
+        return found
 
     def _what_is_missing(self, numbers: set[int], last: int) -> str:
         missing = [number for number in range(1, max(last, *numbers, 0) + 1) if number not in numbers]
@@ -152,17 +154,23 @@ class UpdateLog:
         for subject, predicate, object_, *ticks in zip(*names, *times, strict=True):
             yield f"[{', '.join([coded[subject], coded[predicate], coded[object_], *(when[t] for t in ticks)])}]"
 
-    def _read(self, path: Path) -> tuple[Update, NewEvents]:
+    def _read(self, path: Path, listed: list[str]) -> tuple[Update, NewEvents]:
         try:
             head, _, body = read_bytes(path).partition(b"\n")
             header = parse_json(head)
             if header["format"] != FORMAT:
                 raise ValueError(f"it has the format {header['format']!r}, not {FORMAT}: another version wrote it")
-            if header.pop("sha256") != digest(header, body):
+            sha256, number = header.pop("sha256"), int(path.stem)
+            if sha256 != digest(header, body):
                 raise ValueError("it is not what its header has the sha256 of")
+            wanted = listed[number - 1] if number <= len(listed) else sha256  # not listed yet
+            if sha256 != wanted or header["number"] != number:
+                raise ValueError(f"it is another update than {LIST} has under its number")
             update = Update(*(header[name] for name in Update._fields))
             rows = parse_json(b"[" + b",".join(body.splitlines()) + b"]")
             return update, self._events(rows)
+        except FileNotFoundError:
+            raise
         except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise RunError(
                 f"{path}: damaged: {error}; put the file back, or take the update out by renaming it to "
@@ -184,6 +192,14 @@ class UpdateLog:
 def digest(header: dict[str, Any], body: bytes) -> str:
     """Return the sha256 of an update: of the rest of its header, and of its events."""
     return hashlib.sha256(json.dumps(header, ensure_ascii=False).encode() + b"\n" + body).hexdigest()
+
+
+def _sha256_in(path: Path) -> str:
+    """Return the sha256 that the header of an update has; an empty text where a file only holds its place."""
+    try:
+        return str(parse_json(read_bytes(path).partition(b"\n")[0])["sha256"])
+    except (OSError, KeyError, TypeError, ValueError):
+        return ""
 
 
 def _json(value: str | None) -> str:

@@ -68,8 +68,10 @@ def load_softmaxes(path: Path, shapes: dict[str, tuple[int, int]]) -> dict[str, 
         tensors = safetensors.torch.load(read_bytes(path))
         for name, shape in shapes.items():
             found = tensors[name]
-            if found.shape != shape or found.dtype != torch.float16 or not bool(torch.isfinite(found).all()):
-                raise ValueError(f"{name} is {found.dtype} {tuple(found.shape)}, or has values that are no numbers")
+            if found.shape != shape or found.dtype != torch.float16:
+                raise ValueError(f"{name} has the shape {tuple(found.shape)} and the type {found.dtype}")
+            if not bool(torch.isfinite(found).all()):
+                raise ValueError(f"{name} has values that are no finite numbers")
         return {name: PredicateSoftmax(tensors[name].float()) for name in shapes}
     except (safetensors.SafetensorError, OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise RunError(
