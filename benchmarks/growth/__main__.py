@@ -117,11 +117,11 @@ def _size(given: argparse.Namespace, events: int, entities: int, known: set[tupl
 
 
 def _prepare_tiny(given: argparse.Namespace) -> None:
-    """Make the tiny world and its run, on which every process warms up."""
+    """Make the tiny world and, if a stage needs one, its run: on them every process warms up."""
     folder = given.scratch / "tiny"
     if not (folder / "world" / "test.tsv").exists():
         _apart(given, "world", folder, ["--events", str(TINY[0]), "--entities", str(TINY[1])])
-    if not (folder / "run" / "report.json").exists():
+    if set(given.stages) & set(NEEDS_A_RUN) and not (folder / "run" / "report.json").exists():
         for stage in ORDER[ORDER.index("train") :]:
             made = _apart(given, stage, folder)
             if made["status"] != "done":

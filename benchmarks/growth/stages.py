@@ -60,6 +60,8 @@ class Measured(NamedTuple):
     seconds: float
     done: int = 1
     of: int = 1
+    weights: int | None = None
+    """How many weights the evidence has, where the stage is its index."""
 
 
 class StepClock(Callback):
@@ -105,7 +107,10 @@ def _mine(folder: Path, sample: Sample) -> Measured:
 
 def _index(folder: Path, sample: Sample) -> Measured:
     graph = read_graph(folder / "world")
-    return _timed(lambda: build_index(graph, _config(graph, sample).evidence))
+    config = _config(graph, sample).evidence
+    began = time.process_time()
+    index = build_index(graph, config)
+    return Measured(time.process_time() - began, weights=index.weights)
 
 
 def _train(folder: Path, sample: Sample) -> Measured:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.growth.extrapolation import Graph, extrapolated
 from benchmarks.growth.processes import Limits, run_apart
 from benchmarks.growth.slopes import slopes
 from benchmarks.growth.worlds import write_world
@@ -41,3 +42,17 @@ def test_a_stage_out_of_bounds_is_stopped_and_says_so(tmp_path: Path, limits: Li
     found = run_apart(["--stage", "read", "--folder", str(tmp_path), "--scratch", str(tmp_path)], limits)
     assert said in found["status"]
     assert found["whole_seconds"] is None
+
+
+def test_what_was_not_measured_follows_both_exponents() -> None:
+    def row(events: float, entities: float) -> dict[str, object]:
+        own = events * 1e-4 + entities * 0
+        return {"stage": "mine", "events": events, "entities": entities, "status": "done", "memory_mb": 300 + own,
+                "empty_mb": 300, "whole_seconds": 3600e-6 * events * (entities / 100) ** 0.5}  # fmt: skip
+
+    rows = [row(10**5, 100), row(10**6, 100), row(10**5, 10_000)]
+    found = extrapolated(rows, slopes(rows), "mine", Graph(10**9, 10**8))
+    assert found is not None
+    assert found["hours"] == pytest.approx(1e-6 * 10**9 * 10**3, rel=0.01)
+    assert found["gb"] == pytest.approx(100, rel=0.05)
+    assert extrapolated(rows[:1], slopes(rows[:1]), "mine", Graph(10**9, 10**8)) is None

@@ -142,7 +142,7 @@ def boost(
         "max_bin": 127,
         "seed": seed,
         "deterministic": True,
-        "force_row_wise": True,
+        "force_col_wise": True,  # by rows there would be two more copies of the bins, for the same trees
         "num_threads": threads,
         "verbosity": -1,
     }
