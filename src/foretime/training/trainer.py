@@ -160,8 +160,9 @@ class Trainer:
         ]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
-        for pool in self._pools:
-            check_questions(pool, self.steps, team)
+        for component, pool in zip(self._components, self._pools, strict=True):
+            if isinstance(component.model, EvidenceComponent):
+                check_questions(pool, self.steps, team)
 
     def fit(self) -> None:
         """Train to the end and leave the best weights in the run folder."""
