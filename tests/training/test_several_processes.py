@@ -22,7 +22,7 @@ from foretime.training.checkpoint import read_checkpoint
 from foretime.training.distributed.check import check_team
 from foretime.training.distributed.questions import check_questions
 from foretime.training.distributed.softmax import DividedSoftmax
-from foretime.training.distributed.tables import divide
+from foretime.training.distributed.tables import align, divide
 from foretime.training.distributed.team import ALONE, ProcessLost, Team, share, team_of_launcher
 from foretime.training.losses import SampledLoss
 from foretime.training.objective import DrawnLoss, loss_each
@@ -146,19 +146,20 @@ def test_a_process_that_dies_ends_the_others_and_the_training_resumes(
 SIZES = Sizes(entities=7, predicates=4, times=5)
 
 
-def a_batch(scale: float = 0.9) -> Batch:
+def a_batch(answers: int = SIZES.entities) -> Batch:
     draw = np.random.default_rng(3)
     columns = [torch.from_numpy(draw.integers(count, size=6)) for count in SIZES[:3]]
     row = torch.tensor([0, 0, 1, 2, 3, 4, 5, 5])
     queries = Queries(*columns)
     questions = Queries(*(column[row] for column in queries))
-    return Batch(queries, row, questions, torch.from_numpy(draw.integers(7, size=len(row))), scale)
+    return Batch(queries, row, questions, torch.from_numpy(draw.integers(answers, size=len(row))), 0.9)
 
 
-def gradients(model: Model, loss: DrawnLoss | None, joint: bool = False) -> dict[str, torch.Tensor]:
-    components = [Component("", 1.0, model)] if joint else model.components()
+def gradients(model: Model, kind: str, loss: DrawnLoss | None) -> dict[str, torch.Tensor]:
+    components = [Component("", 1.0, model)] if kind == "joint" else model.components()
+    batch = a_batch(2) if kind == "few candidates" else a_batch()
     penalties = {f"{one.name}_{name}" if one.name else name: 0.1 for one in components for name in names_of(one.model)}
-    total = loss_each(components, [a_batch()] * len(components), penalties, [loss] * len(components)).total
+    total = loss_each(components, [batch] * len(components), penalties, [loss] * len(components)).total
     total.backward()
     found = {name: weights.grad for name, weights in model.named_parameters() if weights.grad is not None}
     return found | {"the loss": total.detach()}
@@ -169,11 +170,12 @@ def names_of(model: Model) -> list[str]:
     return list(model.penalties(batch.questions, batch.objects))
 
 
-def drawn_losses() -> dict[str, DrawnLoss]:
+def drawn_losses(team: Team) -> dict[str, DrawnLoss]:
     draw = np.random.default_rng
     return {
         "negatives": SampledLoss("negatives", 2.0, 3, 1.0, SIZES.entities, draw(5)),
-        "candidates": SampledSoftmax(np.array([2]), 3, SIZES.entities, draw(5)),
+        "candidates": SampledSoftmax(np.array([2]), 3, SIZES.entities, draw(5), team),
+        "few candidates": SampledSoftmax(np.array([1]), 0, SIZES.entities, draw(5), team),
     }
 
 
@@ -185,8 +187,8 @@ def wrong_gradients() -> list[str]:
     found = wrong_in("lcge", "joint", None, divided, team)
     for name in sorted(MODELS.keys() - set(WHOLE)):
         found += wrong_in(name, "softmax", None, divided, team)
-        for kind, loss in drawn_losses().items():
-            found += wrong_in(name, kind, loss, drawn_losses()[kind], team)
+        for kind, loss in drawn_losses(ALONE).items():
+            found += wrong_in(name, kind, loss, drawn_losses(team)[kind], team)
     return found
 
 
@@ -196,7 +198,7 @@ def wrong_in(name: str, kind: str, alone: DrawnLoss | None, together: DrawnLoss,
         for _ in range(2)
     )
     divide(divided, torch.optim.SGD(divided.parameters()), team)
-    expected, here = gradients(one, alone, kind == "joint"), gradients(divided, together, kind == "joint")
+    expected, here = gradients(one, kind, alone), gradients(divided, kind, together)
     rows = team.part_of(SIZES.entities)
     wanted = {
         key: value[rows.start : rows.stop] if key.endswith("entities") else value for key, value in expected.items()
@@ -207,6 +209,25 @@ def wrong_in(name: str, kind: str, alone: DrawnLoss | None, together: DrawnLoss,
 
 def test_the_gradient_under_every_loss_of_every_model_that_can_be_divided_is_that_of_one_process():
     assert run_together(3, wrong_gradients) == [[]] * 3
+
+
+def aligned() -> list[float]:
+    """The sum of each table that all have, after this process had changed its own."""
+    team = team_of_launcher()
+    model = build_model(ModelConfig(name="tcomplex", rank=3), SIZES, torch.Generator().manual_seed(team.rank))
+    optimizer = torch.optim.Adagrad(model.parameters())
+    divide(model, optimizer, team)
+    tables = (model.predicates, model.times, optimizer.state[model.times]["sum"])
+    for table in tables:
+        table.data.add_(team.rank)
+    align(model, optimizer, team)
+    return [table.sum().item() for table in tables]
+
+
+def test_what_all_processes_have_is_that_of_the_first():
+    first, second = run_together(2, aligned)
+    alone = build_model(ModelConfig(name="tcomplex", rank=3), SIZES, torch.Generator().manual_seed(0))
+    assert first == second == [alone.predicates.sum().item(), alone.times.sum().item(), 0.0]
 
 
 class Pretended(Team):

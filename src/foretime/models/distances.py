@@ -54,11 +54,10 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
     """Return Σ |qᵢ − oᵢ|, the same of complex numbers, or Σ (qᵢ − oᵢ)², (batch, candidates).
 
     `objects` is (batch, candidates), or (candidates,) where all queries share them; without it the candidates are all
-    rows of the table, or of a shard those of this process.
+    rows of the table. What all queries share has to be among the rows of a shard.
     """
-    if objects is None:
-        query = before_products(query, table)
     if objects is None or objects.ndim == 1:
+        query = before_products(query, table)
         table = shared_rows(table, objects)
         if kind == "squared":
             return torch.addmm(squares(table), query, table.T, alpha=-2.0).add_(squares(query)[:, None])

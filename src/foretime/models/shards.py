@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 
 class Exchange(Protocol):
@@ -57,10 +58,16 @@ def with_rows_of(table: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
     return _LookedUp.apply(table, different), place  # type: ignore[no-untyped-call]
 
 
-def before_products(query: Tensor, table: Tensor) -> Tensor:
-    """Return the questions as they are, to be compared with all rows of a table, or of a shard with its own.
+def own_rows(shard: Shard, ids: Tensor) -> Tensor:
+    """Return rows that this process has, (ids, width)."""
+    return functional.embedding(ids - shard.begin, shard)
 
-    Where it is a shard, the gradient that comes back is that of these rows; what goes on is its sum over all processes.
+
+def before_products(query: Tensor, table: Tensor) -> Tensor:
+    """Return the questions as they are, to be compared with rows of a table that all of them share.
+
+    Where it is a shard, each process has rows of its own: the gradient that comes back is that of these, and what goes
+    on is its sum over all processes.
     """
     if isinstance(table, Shard):
         return _BeforeProducts.apply(query, table)  # type: ignore[no-any-return, no-untyped-call]

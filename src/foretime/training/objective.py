@@ -53,7 +53,7 @@ class CountedCrossEntropy(torch.autograd.Function):
         share, wide = weight / len(row), widest(scores.device)
         own, team = ((row, answer), ALONE) if part is None else (part.own(row, answer), part.team)
         answer_scores = team.sum_(scores[own].to(wide).sum())
-        largest = team.largest_(scores.amax(dim=1, keepdim=True))
+        largest = team.largest_(_largest(scores))
         total = team.sum_(scores.sub_(largest).exp_().sum(dim=1, keepdim=True))  # (rows, 1)
         zeros, ones = (
             torch.full((size,), fill, device=scores.device) for size, fill in ((len(scores), 0.0), (len(row), 1.0))
@@ -73,6 +73,11 @@ class CountedCrossEntropy(torch.autograd.Function):
         # to look at a number on another device is to wait for it, and for all that is queued there
         is_one = grad_output.device == CPU and float(grad_output) == 1.0
         return (gradient if is_one else gradient * grad_output), None, None, None, None
+
+
+def _largest(scores: Tensor) -> Tensor:
+    """Return the largest score of each row, (rows, 1): −∞ where nothing is scored."""
+    return scores.amax(dim=1, keepdim=True) if scores.shape[1] else scores.new_full((len(scores), 1), -torch.inf)
 
 
 def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1.0, part: Part | None = None) -> Tensor:

@@ -39,7 +39,7 @@ from foretime.training.checkpoint import (
 from foretime.training.distributed.check import check_team
 from foretime.training.distributed.questions import add_up, check_questions, own_questions
 from foretime.training.distributed.softmax import DividedSoftmax
-from foretime.training.distributed.tables import divide, whole_tables
+from foretime.training.distributed.tables import align, divide, whole_tables
 from foretime.training.distributed.team import ALONE, Team, threads_of
 from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
@@ -161,8 +161,9 @@ class Trainer:
         ]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
-        for pool in self._pools:
-            check_questions(pool, self.steps, team)
+        for component, pool in zip(self._components, self._pools, strict=True):
+            if isinstance(component.model, EvidenceComponent):
+                check_questions(pool, self.steps, team)
 
     def fit(self) -> None:
         """Train to the end and leave the best weights in the run folder."""
@@ -240,7 +241,8 @@ class Trainer:
             return DividedSoftmax(self.team, entities) if self.team.size > 1 else None
         generator = np.random.default_rng([training.seed, self.progress.epoch, step, number])
         if loss == "softmax":
-            return SampledSoftmax(self._frequent, training.candidates - len(self._frequent), entities, generator)
+            drawn = training.candidates - len(self._frequent)
+            return SampledSoftmax(self._frequent, drawn, entities, generator, self.team)
         return SampledLoss(loss, margin, training.negatives, training.temperature, entities, generator)
 
     def _learning_components(self) -> list[Component]:
@@ -266,6 +268,7 @@ class Trainer:
             raise ForetimeError(
                 f"the loss is no longer a number after epoch {epoch}; lower training.learning_rate and train again"
             )
+        align(self.model, self.optimizer, self.team)
         record: dict[str, Any] = {"epoch": epoch, "seconds": round(self.progress.seconds, 3), **means}
         last = epoch == training.epochs
         if last or epoch % training.valid_every == 0:

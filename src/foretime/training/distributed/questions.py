@@ -19,7 +19,7 @@ def own_questions(rows: Ids, team: Team) -> Ids:
 
 def check_questions(pool: QuestionPool, steps: int, team: Team) -> None:
     """Raise `ConfigError` if a step has fewer questions than there are processes."""
-    if pool.distinct // steps < team.size:
+    if team.size > 1 and pool.distinct // steps < team.size:
         raise ConfigError(
             f"a step has {pool.distinct // steps} different questions, too few for {team.size} processes; raise "
             "training.batch_size, or start fewer"

@@ -62,6 +62,16 @@ def _dealt_state(state: dict[str, Tensor], parameter: Tensor, team: Team) -> dic
     return found
 
 
+def align(model: nn.Module, optimizer: torch.optim.Optimizer, team: Team) -> None:
+    """Give every process what the first one has of the tables that all have: their processors may round differently."""
+    if team.size == 1:
+        return
+    for parameter in model.parameters():
+        if not isinstance(parameter, Shard):
+            for values in (parameter.data, *optimizer.state.get(parameter, {}).values()):
+                team.spread_(values)
+
+
 @contextmanager
 def whole_tables(model: nn.Module, optimizer: torch.optim.Optimizer | None, team: Team) -> Iterator[None]:
     """While this is open, the first process has the whole model, and the whole state of the optimiser if one is given.
