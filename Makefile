@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check check-install check-databases check-page check-real check-real-slow check-faults clean
+.PHONY: demo test check check-install check-databases check-cluster check-page check-real check-real-slow check-faults clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -36,6 +36,11 @@ check-install: $(VENV)/.dev
 # databases on a real PostgreSQL server (apt-get install postgresql), which the tests start and stop
 check-databases: $(VENV)/.dev
 	$(BIN)/python -m pytest -m database
+
+# Ray clusters of this machine, on loopback, whose nodes are killed
+check-cluster: $(VENV)/.dev
+	@$(PIP) --editable '.[cluster]'
+	$(BIN)/python -m pytest -m cluster
 
 # the page in a real Chromium (apt-get install chromium); screenshots go to FORETIME_SCREENSHOTS, if that is set
 check-page: $(VENV)/.dev
