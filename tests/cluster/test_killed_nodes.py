@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("ray", reason="needs pip install 'foretime[cluster]'")
+if find_spec("ray") is None:  # it is not imported yet: first it has to be told to stay on 127.0.0.1
+    pytest.skip("needs pip install 'foretime[cluster]'", allow_module_level=True)
 
 from benchmarks.cluster import bench, questions, train
 from benchmarks.cluster_nodes import LocalCluster
@@ -15,6 +17,7 @@ from foretime.errors import ConfigError, ForetimeError, Interrupted
 from foretime.runs.executor import Task, open_executor, run_all
 from foretime.training.callbacks import Callback
 
+HERE = Path(__file__).parent
 pytestmark = pytest.mark.cluster
 
 
@@ -37,7 +40,7 @@ def wait(callback: Callback) -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{Path(__file__).parent}:{Path(__file__).parents[2]}/src")  # nodes know these tasks
+        patch.setenv("PYTHONPATH", f"{HERE}:{HERE.parents[1]}:{HERE.parents[1]}/src")  # nodes know these tasks
         with LocalCluster(2) as found:
             yield found
 
