@@ -180,6 +180,12 @@ def append_line(path: Path, line: str) -> None:
         os.fsync(stream.fileno())
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, if it is not there."""
+    with named_errors(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def rename(source: Path, target: Path) -> None:
     """Give a file another name in its folder, which a power cut right afterwards does not take back."""
     with named_errors(target):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from foretime.data.restrictions import BETWEEN
 from foretime.errors import QuestionError
-from foretime.files import parse_json, read_text, write_bytes, write_text
+from foretime.files import make_folder, parse_json, read_text, write_bytes, write_text
 from foretime.inference.answers import GIVEN, WHERE, AlreadyKnown, Answers, Question
 from foretime.inference.predictor import Predictor
 
@@ -96,7 +96,7 @@ def answer_file(
     restricted = any(question.restriction for question in asked)
     columns = (*ANSWER_FIELDS, *([WHERE] if restricted else []), *([REASONS] if reasons else []))
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out.parent)
         found = answer(asked, wanted) if answer else answer_all(predictor, asked, wanted)
         write(out, columns, [{name: row[name] for name in columns} for one in found for row in one.rows])
     except OSError as error:

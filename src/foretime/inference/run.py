@@ -41,6 +41,7 @@ from foretime.runs.evaluation import evaluate_split
 from foretime.runs.executor import open_executor, wants_executor
 from foretime.runs.finish import note_on_backtests
 from foretime.runs.folder import RunFolder
+from foretime.runs.helping import join_launcher
 from foretime.runs.life import create_run, plan_epochs
 from foretime.runs.life import resume as _resume
 from foretime.runs.presets import DEFAULT_PRESET, PresetName, check_preset, preset_config
@@ -546,6 +547,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
     >>> run.path.name, run.metrics.columns[0], len(run.history)
     ('events-complex', 'split', 2)
     """
+    join_launcher(jobs)
     if preset is not None and config is not None:
         raise ConfigError("give either a preset or a configuration; single settings may stand beside both")
     start = None if warm_start is None else WarmStart(warm_start.path if isinstance(warm_start, Run) else warm_start)
@@ -642,6 +644,7 @@ def resume(
     >>> ft.resume("runs/small")
     Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...
     """
+    join_launcher(jobs)
     path = folder.path if isinstance(folder, Run) else folder
     RunFolder.find(path, device)  # TensorBoard would make a folder that is not there
     if epochs is not None:

@@ -25,6 +25,8 @@ from foretime.runs.resuming import EPOCHS, begin_to_resume, check_checkpoints, c
 from foretime.runs.warm_start import WarmStart, drop_earlier_start
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import Progress, read_progress, reopen_checkpoint
+from foretime.training.distributed.check import check_team
+from foretime.training.distributed.team import ProcessLost, team_of_launcher
 from foretime.training.guidance import rules_for
 from foretime.training.settings import complete_config
 
@@ -64,6 +66,7 @@ def create_run(
     check_reranker(graph, complete)
     check_evidence(complete.evidence, graph)
     check_memory(complete, graph)
+    check_team(complete, len(graph.entities), team_of_launcher())
     if warm_start is not None:
         warm_start.check(complete, graph)
     rules = rules_for(complete, graph, callback or Callback()) if rules is None else rules
@@ -113,7 +116,10 @@ def _train_to_the_end(
                 train_in_parallel(run, config, graph, callback, executor, threads_of_each(config, jobs), lock)
         else:
             train_in_sequence(run, config, graph, callback)
+        torch.set_num_threads(config.training.threads)  # where several processes shared them, one is left
         finish_run(run, config, graph, callback, with_test)
+    except ProcessLost as lost:
+        raise RunError(f"{lost}; resume with foretime train --resume {run.path}, on any number of processes") from None
     except Interrupted:  # maybe in the model of a fold, which is no run of its own
         raise Interrupted(f"stopped; resume with foretime train --resume {run.path}") from None
     except KeyboardInterrupt as stop:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from foretime.errors import RunError
-from foretime.files import hold_file, lock_at_once
+from foretime.files import hold_file, lock_at_once, make_folder
 from foretime.runs.folder import RunFolder
 
 
@@ -18,7 +18,7 @@ def only_here(folder: Path) -> Iterator[int | None]:
     A training that has outlived its parent still holds it until it has saved its state.
     """
     path = _lock_file(folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with hold_file(path) as lock:
         yield None if lock is None or _is_trained_in(folder) else lock
 

@@ -23,6 +23,7 @@ from foretime.experiments.bench.rows import Ending, Row, graph_name, row_of, wri
 from foretime.experiments.bench.shape import Status
 from foretime.experiments.bench.standing import SKIPPED, current_standing
 from foretime.experiments.bench.training import ending_of, is_trained, line_of, task_of
+from foretime.files import make_folder
 from foretime.runs.executor import End, Executor, Heard, Processes, Task
 from foretime.runs.fingerprint import seedless_hash
 from foretime.runs.finish import training_seconds
@@ -164,7 +165,7 @@ def _check_places(bench: BenchList) -> None:
     """Raise `ConfigError` where results or runs cannot be written, before anything is trained."""
     for key, folder in (("results", bench.results.parent), ("runs", bench.runs)):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
