@@ -70,7 +70,7 @@ check-fuzz: $(VENV)/.fuzz
 lock:
 	@grep '^torch==' constraints.txt > .lock.txt
 	@$(PYTHON) -m venv --clear .lock
-	.lock/bin/python -m pip install --quiet --constraint .lock.txt --editable '.[dev,benchmarks,fuzz]'
+	.lock/bin/python -m pip install --quiet --constraint .lock.txt --editable '.[dev,benchmarks,fuzz,cluster]'
 	@(grep '^#' constraints.txt; .lock/bin/python -m pip freeze --exclude-editable | sed 's/^\(torch==[^+]*\)+.*/\1/') > .lock.txt
 	@mv .lock.txt constraints.txt && rm -rf .lock
 
