@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import socket
 import threading
 import time
 from contextlib import suppress
@@ -23,6 +24,7 @@ from foretime.runs.executor.processes import Child
 ON_HEAD = {"node:__internal_head__": 0.001}
 SECONDS_TO_SAVE = 600.0
 """How long a node waits for a process that was asked to stop."""
+SECONDS_TO_ANSWER = 10.0
 MEMORY_FOR_OBJECTS = 100_000_000
 """Bytes that a cluster of this machine takes for objects: only reports pass through it."""
 TRIES = 5
@@ -51,7 +53,7 @@ class RayCluster(Executor):
     @classmethod
     def open(cls, address: str, jobs: int) -> RayCluster:
         """Return the cluster at an address, `auto` for the one that this machine is a node of, or a new `local` one."""
-        ray = import_ray()
+        ray = import_ray(alone=address == "local" or address.startswith(("127.", "localhost:")))
         is_ours = not ray.is_initialized()
         if is_ours:
             connect(ray, address)
@@ -212,8 +214,6 @@ def _waiting_in(heard: queue.Queue[Report | End]) -> list[Report | End]:
 
 def unfit(request: Report) -> str:
     """Return why a node cannot do a task: it has another version, or does not see the folder; empty if it can."""
-    import socket
-
     place = f"node {socket.gethostname()}"
     if request["version"] != foretime.__version__:
         return f"{place} has foretime {foretime.__version__}; install {request['version']} there, as here"
@@ -231,9 +231,14 @@ def first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def import_ray() -> Any:
-    """Return Ray; raise `ConfigError` where it is not installed. It sends nothing to its makers."""
+def import_ray(alone: bool = False) -> Any:
+    """Return Ray; raise `ConfigError` where it is not installed. It sends nothing to its makers.
+
+    `alone`: the cluster is that of this machine, and all that it opens is on 127.0.0.1.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if alone:  # else Ray takes 127.0.0.1 for the address by which others see this machine, on every system
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
         import ray
     except ImportError:
@@ -249,9 +254,20 @@ def connect(ray: Any, address: str) -> None:
             own: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
             ray.init("local", object_store_memory=MEMORY_FOR_OBJECTS, **own, **quiet)
         else:
+            _check_answers(address)
             ray.init(address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise ConfigError(
             f"--cluster {address}: {first_line(error)}; start a cluster (docs/cluster.md), or write auto, local, "
             "HOST:PORT or ray://HOST:PORT"
         ) from None
+
+
+def _check_answers(address: str) -> None:
+    """Raise an `OSError` or a `ValueError` if nothing listens at an address: Ray would try for minutes."""
+    if address == "auto":
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError("not an address of a cluster")
+    socket.create_connection((host, int(port)), timeout=SECONDS_TO_ANSWER).close()
