@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check check-install check-databases check-page check-real check-real-slow check-faults check-fuzz lock clean
+.PHONY: demo test check check-install check-databases check-cluster check-page check-real check-real-slow check-faults check-fuzz lock clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -41,6 +41,11 @@ check-install: $(VENV)/.dev
 check-databases: $(VENV)/.dev
 	$(BIN)/python -m pytest -m database
 
+# Ray clusters of this machine, on loopback, whose nodes are killed
+check-cluster: $(VENV)/.dev
+	@$(PIP) --editable '.[cluster]'
+	$(BIN)/python -m pytest -m cluster
+
 # the page in a real Chromium (apt-get install chromium); screenshots go to FORETIME_SCREENSHOTS, if that is set
 check-page: $(VENV)/.dev
 	$(BIN)/python -m pytest -m browser
@@ -65,7 +70,7 @@ check-fuzz: $(VENV)/.fuzz
 lock:
 	@grep '^torch==' constraints.txt > .lock.txt
 	@$(PYTHON) -m venv --clear .lock
-	.lock/bin/python -m pip install --quiet --constraint .lock.txt --editable '.[dev,benchmarks,fuzz]'
+	.lock/bin/python -m pip install --quiet --constraint .lock.txt --editable '.[dev,benchmarks,fuzz,cluster]'
 	@(grep '^#' constraints.txt; .lock/bin/python -m pip freeze --exclude-editable | sed 's/^\(torch==[^+]*\)+.*/\1/') > .lock.txt
 	@mv .lock.txt constraints.txt && rm -rf .lock
 

@@ -25,6 +25,7 @@ INSIDES = {
     "duckdb": "the words of its errors",
     "adbc-driver-sqlite": "the words of its errors",
     "adbc-driver-postgresql": "the words of its errors, and its address with a timeout",
+    "ray": "the variable that keeps it on 127.0.0.1, and that its errors begin with one line about a node",
     "pyoxigraph": "the words of its errors, and its classes of RDF 1.2",
     "fastapi": "the errors that it makes of a request, and its lifespan",
     "starlette": "what it raises when a client has gone",

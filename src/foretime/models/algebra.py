@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from foretime.devices import send
+from foretime.models.shards import Shard, before_products, look_up, own_rows
 
 
 def multiply(a: Tensor, b: Tensor) -> Tensor:
@@ -32,11 +33,18 @@ def rotation(angles: Tensor) -> Tensor:
 
 def lookup(table: Tensor, ids: Tensor) -> Tensor:
     """Return the rows of the table, (…, width). Ids are on the CPU: here they go where the table is."""
+    if isinstance(table, Shard):
+        return look_up(table, ids)
     return functional.embedding(send(ids, table.device), table)
 
 
 def shared_rows(table: Tensor, objects: Tensor | None) -> Tensor:
-    """Return the rows of the candidates that all queries share, (candidates, width): without `objects` all rows."""
+    """Return the rows of the candidates that all queries share, (candidates, width): without `objects` all rows.
+
+    Of a shard they are its own rows, and `objects` must be some of these.
+    """
+    if objects is not None and isinstance(table, Shard):
+        return own_rows(table, objects)
     return table if objects is None else lookup(table, objects)
 
 
@@ -44,8 +52,10 @@ def dot_objects(query: Tensor, table: Tensor, objects: Tensor | None) -> Tensor:
     """Return the dot products of each query, (batch, width), with its candidates: (batch, candidates).
 
     `objects` is (batch, candidates), or (candidates,) where all queries share them; without it the candidates are all
-    rows of the table. The scores have single precision, also where training multiplies in bfloat16.
+    rows of the table. What all queries share has to be among the rows of a shard. The scores have single precision,
+    also where training multiplies in bfloat16.
     """
     if objects is None or objects.ndim == 1:
+        query = before_products(query, table)
         return (query @ shared_rows(table, objects).T).float()
     return torch.einsum("bw,bcw->bc", query, lookup(table, objects)).float()

@@ -15,6 +15,7 @@ from torch import Tensor
 from foretime.devices import CPU
 from foretime.models.algebra import shared_rows
 from foretime.models.blocks import in_blocks
+from foretime.models.shards import before_products, with_rows_of
 
 Kind = Literal["absolute", "moduli", "squared"]
 Norm = Literal["l1", "l2"]
@@ -53,13 +54,16 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
     """Return Σ |qᵢ − oᵢ|, the same of complex numbers, or Σ (qᵢ − oᵢ)², (batch, candidates).
 
     `objects` is (batch, candidates), or (candidates,) where all queries share them; without it the candidates are all
-    rows of the table.
+    rows of the table. What all queries share has to be among the rows of a shard.
     """
     if objects is None or objects.ndim == 1:
+        query = before_products(query, table)
         table = shared_rows(table, objects)
         if kind == "squared":
             return torch.addmm(squares(table), query, table.T, alpha=-2.0).add_(squares(query)[:, None])
         objects = None
+    if objects is not None:
+        table, objects = with_rows_of(table, objects)
     if query.device != CPU:
         return in_blocks(FORMULAS[kind], (query,), (table,), objects)
     if objects is None:
@@ -69,7 +73,8 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
 
 def _moduli(query: Tensor, rows: Tensor) -> Tensor:
     # a norm has a gradient at zero, where the root of a sum has none
-    return torch.linalg.vector_norm(torch.stack((query - rows).chunk(2, dim=-1)), dim=0).sum(-1)
+    moduli: Tensor = torch.linalg.vector_norm(torch.stack((query - rows).chunk(2, dim=-1)), dim=0)
+    return moduli.sum(-1)
 
 
 FORMULAS: dict[Kind, Callable[[Tensor, Tensor], Tensor]] = {

@@ -18,6 +18,7 @@ from foretime.runs.folder import RunFolder
 from foretime.runs.origin import origin_of
 from foretime.training.callbacks import Callback, NamedJob
 from foretime.training.checkpoint import read_progress
+from foretime.training.distributed.team import ALONE, Team, team_of_launcher
 from foretime.training.settings import evidence_penalties
 from foretime.training.trainer import Trainer
 
@@ -77,12 +78,28 @@ def member_config(config: Config, number: int) -> Config:
     )
 
 
-def train_job(job: Job, run: RunFolder, config: Config, graph: Graph, rules: Rules | None, callback: Callback) -> None:
+def train_job(
+    job: Job,
+    run: RunFolder,
+    config: Config,
+    graph: Graph,
+    rules: Rules | None,
+    callback: Callback,
+    team: Team = ALONE,
+) -> None:
     """Train a job to its end, or resume it."""
     folder = job.folder(run)
     make_folder(folder.path)
     facts, origin = _facts_of(job, graph, config), origin_of(run, config, graph, *job)
-    Trainer(folder, member_config(config, job.member), graph, callback, facts, rules, origin).fit()
+    Trainer(folder, member_config(config, job.member), graph, callback, facts, rules, origin, team).fit()
+
+
+def train_alone(callback: Callback, run: str, job: tuple[int | None, int], threads: int, device: str) -> None:
+    """Train a job of a run in a process that does nothing else: with so many threads, on the named device."""
+    folder = RunFolder.find(run, device)
+    graph, config = folder.graph(), folder.config()
+    config = config.model_copy(update={"training": config.training.model_copy(update={"threads": threads})})
+    train_job(Job(*job), folder, config, graph, folder.rules(graph), callback)
 
 
 def _facts_of(job: Job, graph: Graph, config: Config) -> Facts:
@@ -92,11 +109,13 @@ def _facts_of(job: Job, graph: Graph, config: Config) -> Facts:
 
 
 def train_in_sequence(run: RunFolder, config: Config, graph: Graph, callback: Callback) -> None:
-    """Do every job of a run that is not done yet."""
-    rules = run.rules(graph)
+    """Do every job of a run that is not done yet, with the other processes of a launcher if there are any."""
+    rules, team = run.rules(graph), team_of_launcher()
     for job in jobs_left(run, config):
         if job.fold is not None:
             callback.announce(f"base model without fold {job.fold + 1} of {config.reranker.folds}")
         if config.training.ensemble_size > 1:
             callback.announce(f"member {job.member + 1} of {config.training.ensemble_size}")
-        train_job(job, run, config, graph, rules, NamedJob(callback, job.name))
+        team.told({"run": str(run.path.resolve()), "job": job, "device": run.device})
+        train_job(job, run, config, graph, rules, NamedJob(callback, job.name), team)
+    team.dismiss()

@@ -13,7 +13,8 @@ from foretime.data.facts import Ids
 from foretime.devices import send
 from foretime.models.base import Model
 from foretime.training.batches import Batch
-from foretime.training.objective import cross_entropy
+from foretime.training.distributed.team import ALONE, Team
+from foretime.training.objective import Part, cross_entropy
 
 
 class Candidates(NamedTuple):
@@ -46,17 +47,38 @@ def draw_candidates(always: Ids, answers: Ids, entities: int, count: int, genera
 
 @dataclass(frozen=True)
 class SampledSoftmax:
-    """The cross entropy of answers among candidates that are drawn for one step by its generator."""
+    """The cross entropy of answers among candidates that are drawn for one step by its generator.
+
+    All processes of a team draw the same, and each scores those of its own entities.
+    """
 
     always: Ids
     count: int
     entities: int
     generator: np.random.Generator
+    team: Team = ALONE
 
     def __call__(self, model: Model, batch: Batch) -> Tensor:
         """Return the mean loss over the (question, answer) pairs of the batch, ()."""
         found = draw_candidates(self.always, batch.objects.numpy(), self.entities, self.count, self.generator)
+        part = None
+        if self.team.size > 1:
+            found = in_order(found)
+            part = self._part(found)
         place = torch.empty(self.entities, dtype=torch.int64)
         place[found.entities] = torch.arange(len(found.entities))
-        scores = model.score_objects(batch.queries, found.entities)  # (rows, candidates)
-        return cross_entropy(scores + send(found.log_counts, scores.device), batch.row, place[batch.objects])
+        entities, log_counts = found if part is None else (column[part.begin : part.end] for column in found)
+        scores = model.score_objects(batch.queries, entities)  # (rows, candidates)
+        return cross_entropy(scores + send(log_counts, scores.device), batch.row, place[batch.objects], part=part)
+
+    def _part(self, found: Candidates) -> Part:
+        """Return which of the candidates, in order, are of the entities of this process."""
+        own = self.team.part_of(self.entities)
+        begin, end = np.searchsorted(found.entities.numpy(), [own.start, own.stop])
+        return Part(int(begin), int(end), self.team)
+
+
+def in_order(candidates: Candidates) -> Candidates:
+    """Return the candidates in the order of their ids."""
+    order = torch.argsort(candidates.entities)
+    return Candidates(*(column[order] for column in candidates))

@@ -12,9 +12,11 @@ from foretime.devices import CPU, send, widest
 from foretime.errors import ConfigError, suggestion
 from foretime.models.base import Component, Model, Queries
 from foretime.training.batches import Batch
+from foretime.training.distributed.team import ALONE, Team
 
 DrawnLoss = Callable[[Model, Batch], Tensor]
-"""A loss against entities drawn for one step: its mean over the (question, answer) pairs of a batch, ()."""
+"""A loss against entities drawn for one step, or divided between processes: its mean over the (question, answer) pairs
+of a batch, ()."""
 
 
 class Loss(NamedTuple):
@@ -22,6 +24,19 @@ class Loss(NamedTuple):
 
     total: Tensor
     named: dict[str, Tensor]
+
+
+class Part(NamedTuple):
+    """The entities that are scored here, from `begin` to `end`; the team scores all."""
+
+    begin: int
+    end: int
+    team: Team
+
+    def own(self, row: Tensor, answer: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the rows and the columns of the answers that are scored here."""
+        here = (answer >= self.begin) & (answer < self.end)
+        return row[here], answer[here] - self.begin
 
 
 class CountedCrossEntropy(torch.autograd.Function):
@@ -33,39 +48,46 @@ class CountedCrossEntropy(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, row: Tensor, answer: Tensor, weight: float) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, row: Tensor, answer: Tensor, weight: float, part: Part | None) -> Tensor:
         """Return weight · mean loss; `scores` is (rows, entities), `row` and `answer` are (pairs,)."""
         share, wide = weight / len(row), widest(scores.device)
-        answer_scores = scores[row, answer].to(wide).sum()
-        largest = scores.amax(dim=1, keepdim=True)
-        total = scores.sub_(largest).exp_().sum(dim=1, keepdim=True)  # (rows, 1)
+        own, team = ((row, answer), ALONE) if part is None else (part.own(row, answer), part.team)
+        answer_scores = team.sum_(scores[own].to(wide).sum())
+        largest = team.largest_(_largest(scores))
+        total = team.sum_(scores.sub_(largest).exp_().sum(dim=1, keepdim=True))  # (rows, 1)
         zeros, ones = (
             torch.full((size,), fill, device=scores.device) for size, fill in ((len(scores), 0.0), (len(row), 1.0))
         )
         count = zeros.index_add_(0, row, ones)
         log_total = (total.log() + largest)[:, 0].to(wide)  # (rows,)
         scores.mul_((count[:, None] / total).mul_(share))
-        scores.index_put_((row, answer), torch.full((), -share, device=scores.device), accumulate=True)
+        scores.index_put_(own, torch.full((), -share, device=scores.device), accumulate=True)
         ctx.save_for_backward(scores)
         loss = (count * log_total).sum() - answer_scores
         return (loss * share).to(scores.dtype)
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None, None]:
         """Return the gradient of the scores that forward left in their place."""
         (gradient,) = ctx.saved_tensors
         # to look at a number on another device is to wait for it, and for all that is queued there
         is_one = grad_output.device == CPU and float(grad_output) == 1.0
-        return (gradient if is_one else gradient * grad_output), None, None, None
+        return (gradient if is_one else gradient * grad_output), None, None, None, None
 
 
-def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1.0) -> Tensor:
+def _largest(scores: Tensor) -> Tensor:
+    """Return the largest score of each row, (rows, 1): −∞ where nothing is scored."""
+    return scores.amax(dim=1, keepdim=True) if scores.shape[1] else scores.new_full((len(scores), 1), -torch.inf)
+
+
+def cross_entropy(scores: Tensor, row: Tensor, answer: Tensor, weight: float = 1.0, part: Part | None = None) -> Tensor:
     """Return weight · the mean cross entropy of (question, answer) pairs; `scores`, (rows, entities), is overwritten.
 
-    The weight goes in here, not on the result, because the gradient is written once, already weighted.
+    The weight goes in here, not on the result, because the gradient is written once, already weighted. Without a `part`
+    all entities are scored here.
     """
     row, answer = send(row, scores.device), send(answer, scores.device)
-    return CountedCrossEntropy.apply(scores, row, answer, weight)  # type: ignore[no-any-return, no-untyped-call]
+    return CountedCrossEntropy.apply(scores, row, answer, weight, part)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def loss_each(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from foretime.data.graph import Graph
 from foretime.devices import CPU, find_device
 from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import AnswerIndex, Metrics, model_scorer, questions_of, rank
+from foretime.evaluation.ranks import questions_at_once
 from foretime.evidence.index import build_index
 from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
@@ -35,6 +36,11 @@ from foretime.training.checkpoint import (
     read_progress,
     save_checkpoint,
 )
+from foretime.training.distributed.check import check_team
+from foretime.training.distributed.questions import add_up, check_questions, own_questions
+from foretime.training.distributed.softmax import DividedSoftmax
+from foretime.training.distributed.tables import align, divide, whole_tables
+from foretime.training.distributed.team import ALONE, Team, threads_of
 from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
 from foretime.training.losses import SampledLoss, loss_settings
@@ -122,17 +128,20 @@ class Trainer:
         facts: Facts | None = None,
         rules: Rules | None = None,
         origin: Origin | None = None,
+        team: Team = ALONE,
     ) -> None:
         """Prepare to train on all of train, or on those of its facts that are given.
 
-        `origin` is what the checkpoints will say that they were trained as.
+        `origin` is what the checkpoints will say that they were trained as. All processes of a team do the same, but
+        only the first one reads and writes files.
         """
         if len(graph.train) == 0:
             raise DataError("the training split is empty; check the files with foretime data describe")
-        if run.last_file.exists():
+        check_team(config, len(graph.entities), team)
+        if team.is_first and run.last_file.exists():
             check_checkpoint(run.last_file, config, graph)
-        torch.set_num_threads(config.training.threads)
-        self.run, self.config, self.graph, self.callback = run, config, graph, callback
+        torch.set_num_threads(threads_of(team, config.training.threads))
+        self.run, self.config, self.graph, self.callback, self.team = run, config, graph, callback, team
         self.device = find_device(config.training.device)
         self.model = new_model(with_evidence_of_train(config), graph, rules).to(self.device)
         self._ranked = _with_all_evidence(self.model, config, graph, rules)
@@ -152,14 +161,16 @@ class Trainer:
         ]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
+        for component, pool in zip(self._components, self._pools, strict=True):
+            if isinstance(component.model, EvidenceComponent):
+                check_questions(pool, self.steps, team)
 
     def fit(self) -> None:
         """Train to the end and leave the best weights in the run folder."""
-        if self.run.last_file.exists():
-            found = load_checkpoint(self.run.last_file, self.model, self.optimizer)
-            self.progress = replace(found, origin=self.progress.origin)  # the first weights may come from another run
-            _check_best(self.run, self.progress)
-        self.run.rewind_trace(self.progress.epochs_done + 1)
+        if self.team.is_first:
+            self._load_last()
+        self.progress = Progress(**self.team.told(asdict(self.progress)))
+        divide(self.model, self.optimizer, self.team)
         self._saved_at = time.monotonic()
         self.callback.begin(self._plan())
         try:
@@ -167,9 +178,17 @@ class Trainer:
                 while not self.progress.finished:
                     self._train_epoch()
                     self._finish_epoch()
-                    self._stop_if_wanted()
+                    self._save_if(due=False)
         finally:
             self.callback.end()
+
+    def _load_last(self) -> None:
+        """Continue from the last checkpoint, if there is one."""
+        if self.run.last_file.exists():
+            found = load_checkpoint(self.run.last_file, self.model, self.optimizer)
+            self.progress = replace(found, origin=self.progress.origin)  # the first weights may come from another run
+            _check_best(self.run, self.progress)
+        self.run.rewind_trace(self.progress.epochs_done + 1)
 
     def _plan(self) -> TrainingPlan:
         best = self.progress.best_mrr if self.progress.best_epoch and len(self.graph.valid) else None
@@ -189,7 +208,7 @@ class Trainer:
             seconds = before + time.monotonic() - began
             self.progress = replace(self.progress, step=step + 1, sums=sums, seconds=seconds)
             self.callback.step(epoch, step + 1, sum(v for k, v in sums.items() if k.endswith("loss")) / (step + 1))
-            self._save_now_and_then()
+            self._save_if(time.monotonic() - self._saved_at > self.config.training.checkpoint_seconds)
 
     def _step(self, orders: list[np.ndarray[Any, Any]], step: int) -> dict[str, Tensor]:
         """Do a step, and return its losses and penalties by name.
@@ -201,12 +220,13 @@ class Trainer:
         pools = [own for own in zip(self._components, self._pools, orders, strict=True) if own[0] in learning]
         self.optimizer.zero_grad(set_to_none=True)
         for number, (component, pool, order) in enumerate(pools):
-            batch = pool.batch(step_rows(order, step, self.steps), self.steps)
+            rows, divided = step_rows(order, step, self.steps), isinstance(component.model, EvidenceComponent)
+            batch = pool.batch(own_questions(rows, self.team) if divided else rows, self.steps)
             with products_in(self.config.training.precision, self.device):
                 drawn = self._drawn_loss(component, number, step)
                 loss = loss_each([component], [batch], self.config.penalties, [drawn])
             loss.total.backward()  # type: ignore[no-untyped-call]
-            named |= loss.named
+            named |= add_up(loss.named, batch.scale, component.model, self.team) if divided else loss.named
         self.optimizer.step()
         self.model.constrain_()
         return named
@@ -215,12 +235,14 @@ class Trainer:
         """Return the loss of a component against entities drawn by seed, epoch, step and number; nothing for all."""
         training, (loss, margin) = self.config.training, loss_settings(self.config)
         entities = len(self.graph.entities)
-        among_all = loss == "softmax" and not 0 < training.candidates < entities
-        if among_all or isinstance(component.model, EvidenceComponent):
+        if isinstance(component.model, EvidenceComponent):
             return None
+        if loss == "softmax" and not 0 < training.candidates < entities:
+            return DividedSoftmax(self.team, entities) if self.team.size > 1 else None
         generator = np.random.default_rng([training.seed, self.progress.epoch, step, number])
         if loss == "softmax":
-            return SampledSoftmax(self._frequent, training.candidates - len(self._frequent), entities, generator)
+            drawn = training.candidates - len(self._frequent)
+            return SampledSoftmax(self._frequent, drawn, entities, generator, self.team)
         return SampledLoss(loss, margin, training.negatives, training.temperature, entities, generator)
 
     def _learning_components(self) -> list[Component]:
@@ -230,14 +252,12 @@ class Trainer:
         others = [component for component in self._components if not isinstance(component.model, EvidenceComponent)]
         return others or self._components
 
-    def _save_now_and_then(self) -> None:
-        if time.monotonic() - self._saved_at > self.config.training.checkpoint_seconds:
+    def _save_if(self, due: bool) -> None:
+        """Save the state if it is due, or if training is to stop: then stop it."""
+        due, stop = self.team.any_want(due, self.callback.stop_wanted())
+        if due or stop:
             self._save_last()
-        self._stop_if_wanted()
-
-    def _stop_if_wanted(self) -> None:
-        if self.callback.stop_wanted():
-            self._save_last()
+        if stop:
             raise Interrupted("stopped")
 
     def _finish_epoch(self) -> None:
@@ -248,6 +268,7 @@ class Trainer:
             raise ForetimeError(
                 f"the loss is no longer a number after epoch {epoch}; lower training.learning_rate and train again"
             )
+        align(self.model, self.optimizer, self.team)
         record: dict[str, Any] = {"epoch": epoch, "seconds": round(self.progress.seconds, 3), **means}
         last = epoch == training.epochs
         if last or epoch % training.valid_every == 0:
@@ -256,7 +277,8 @@ class Trainer:
         self.progress = replace(self.progress, epoch=epoch + 1, step=0, sums={}, finished=last or out_of_patience)
         if self.progress.finished:
             self.progress = replace(self.progress, epoch=epoch)
-        self.run.append_trace(record)
+        if self.team.is_first:
+            self.run.append_trace(record)
         self._save_last()
         self.callback.epoch(record)
 
@@ -269,7 +291,9 @@ class Trainer:
             self._keep_weights(self.progress.best_mrr)
             return {}
         self.callback.announce("ranking valid")
-        mrr = valid_mrr(self._ranked, self.graph, self.config.training)
+        with whole_tables(self.model, None, self.team):
+            first = self.team.is_first
+            mrr = self.team.told(valid_mrr(self._ranked, self.graph, self.config.training) if first else None)
         if mrr > self.progress.best_mrr:
             self._keep_weights(mrr)
         else:
@@ -279,11 +303,16 @@ class Trainer:
 
     def _keep_weights(self, mrr: float) -> None:
         self.progress = replace(self.progress, best_epoch=self.progress.epoch, best_mrr=mrr, evaluations_since_best=0)
-        save_checkpoint(self.run.best_file, self.model, None, self.progress)
+        self._save(self.run.best_file, None)
 
     def _save_last(self) -> None:
-        save_checkpoint(self.run.last_file, self.model, self.optimizer, self.progress)
+        self._save(self.run.last_file, self.optimizer)
         self._saved_at = time.monotonic()
+
+    def _save(self, path: Path, optimizer: torch.optim.Optimizer | None) -> None:
+        with whole_tables(self.model, optimizer, self.team):
+            if self.team.is_first:
+                save_checkpoint(path, self.model, optimizer, self.progress)
 
 
 def load_weights(run: TrainingFiles, model: Model) -> Model:
@@ -315,7 +344,9 @@ def valid_mrr(model: Model, graph: Graph, training: TrainingConfig) -> float:
     """Return the MRR on valid, or on the configured number of its facts."""
     facts = _sample(graph.valid, training.valid_limit, training.seed)
     questions = questions_of(facts, len(graph.predicates), training.filter)
-    ranks = rank(model_scorer(model), questions, AnswerIndex.of(graph, training.filter))
+    ranks = rank(
+        model_scorer(model), questions, AnswerIndex.of(graph, training.filter), questions_at_once(len(graph.entities))
+    )
     return Metrics.of(ranks.realistic).mrr
 
 
