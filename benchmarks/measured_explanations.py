@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from math import isfinite
 from pathlib import Path
 
 from foretime.evaluation.explanations import ExplanationMeasures
@@ -59,16 +60,19 @@ def section(found: ExplanationMeasures) -> list[str]:
 
 def ratios(found: ExplanationMeasures) -> list[str]:
     """Return in words how much more the reasons' events matter than others, without three reasons."""
+    times = {words: found.ratio(3, events) for events, words in CONTROLS.items()}  # type: ignore[arg-type]
     shown = [
-        f"{ratio:.1f} times as far as without {words}"
-        for events, words in CONTROLS.items()
-        if (ratio := found.ratio(3, events)) is not None  # type: ignore[arg-type]
+        f"{ratio:.1f} times as far as without {words}" for words, ratio in times.items() if ratio and isfinite(ratio)
     ]
-    if not shown:
-        return []
-    *first, last = shown
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return [f"Without the events of three reasons H@1 falls {listed}.", ""]
+    unmoved = [words for words, ratio in times.items() if ratio is not None and not isfinite(ratio)]
+    said = [f"Without the events of three reasons H@1 falls {_listed(shown)}."] if shown else []
+    said += [f"Without {_listed(unmoved, 'or')} it does not fall at all."] if unmoved else []
+    return [" ".join(said), ""] if said else []
+
+
+def _listed(texts: list[str], word: str = "and") -> str:
+    *first, last = texts
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python -m benchmarks.slot_tables [RUN ...]
 
 What the report of each run says of its slots is kept in `benchmarks/results/slots_RUN.json`; the page is written from
-all files of that name. Nothing is ranked.
+all files of that name, and from what `benchmarks.two_slots` has written. Nothing is ranked.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from foretime.runs.folder import RunFolder
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "probabilities.md"
 MARKS = "<!-- slots:begin -->", "<!-- slots:end -->"
+TWO = "<!-- two slots:begin -->", "<!-- two slots:end -->"
 KEPT = ("data", "model", "reranker", "slot_models", "choice", "test_note", "test")
 
 
@@ -30,10 +31,33 @@ def main() -> None:
     for path in parser.parse_args().runs:
         report: Any = RunFolder.open(path).report()
         write_json(RESULTS / f"slots_{Path(path).name}.json", {name: report[name] for name in KEPT})
-    before, rest = PAGE.read_text(encoding="utf-8").split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    lines = [line for file in sorted(RESULTS.glob("slots_*.json")) for line in section(file)]
-    PAGE.write_text(before + "\n".join([MARKS[0], "", *lines, MARKS[1]]) + after, encoding="utf-8")
+    tables = [line for file in sorted(RESULTS.glob("slots_*.json")) for line in section(file)]
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(_between(TWO, _between(MARKS, page, ["", *tables]), two_slots()), encoding="utf-8")
+
+
+def _between(marks: tuple[str, str], page: str, lines: list[str]) -> str:
+    """Return the page with other lines between two marks."""
+    before, rest = page.split(marks[0])
+    return before + "\n".join([marks[0], *lines, marks[1]]) + rest.split(marks[1])[1]
+
+
+def two_slots() -> list[str]:
+    """Return the table of what is found of two open slots among the first ten pairs."""
+    lines = [
+        "| run | given, beside the day | questions | true events | run | counting | times counting |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for file in sorted(RESULTS.glob("two_slots*_test.json")):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        recall = found["recall@10"]
+        counting = max(value for way, value in recall.items() if way != "model")
+        given = "predicate" if "of_predicate" in file.stem else "subject"
+        lines.append(
+            f"| {found['run']} | {given} | {found['questions']:,} | {found['events']:,} "
+            f"| {recall['model']:.3f} | {counting:.3f} | {found['times counting']:.2f} |"
+        )
+    return lines
 
 
 def section(file: Path) -> list[str]:

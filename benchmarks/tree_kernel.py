@@ -15,6 +15,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,9 @@ def examples_in(path: Path) -> tuple[Examples, RerankerConfig]:
         scored_by = model if alone else load_base_model(run.fold(0), config, graph, run.rules(graph))
         unseen, seen = graph.train.take(fold == 0), graph.train.take(fold != 0)
     known = AnswerIndex(seen.with_inverses(inverses))
-    found = examples_of(scored_by, extractor, unseen.with_inverses(inverses), known, config.reranker.top)
-    return found, config.reranker
+    with_inverses = unseen.with_inverses(inverses)
+    found = examples_of(scored_by, extractor, with_inverses, known, config.reranker.top, path)
+    return replace(found, features=found.features[:]), config.reranker
 
 
 def compared(examples: Examples, config: RerankerConfig, threads: int, repeat: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretime import files
-from foretime.files import append_line, rename, write_bytes
+from foretime.files import append_line, make_folder, rename, write_bytes
 
 
 class FullDisk:
@@ -60,6 +60,20 @@ def test_what_cannot_be_written_is_named_with_the_remedy(tmp_path: Path, monkeyp
     assert (failed.value.errno, failed.value.filename, failed.value.strerror) == (code, str(path), remedy)
     assert path.read_bytes().startswith(b"old")
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    make_folder(tmp_path / "runs" / "one")
+    make_folder(tmp_path / "runs" / "one")
+    assert (tmp_path / "runs" / "one").is_dir()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(OSError, match="free some space on that disk") as failed:
+        make_folder(tmp_path / "other")
+    assert failed.value.filename == str(tmp_path / "other")
 
 
 def test_a_folder_that_is_not_there_is_named_too(tmp_path: Path):

@@ -61,15 +61,15 @@ def acts_of(made: Materials) -> list[Act]:
         ),
         Act("more epochs", _copy(plain), _more_epochs, (_more_epochs, _resume)),
         Act("a re-ranker that is gone", _without_trees(living), _resume, (_resume,)),
-        Act("update", _copy(living, without="000002.jsonl"), _update(made), (_update(made),), _updates),
+        Act("update", _copy(living, without=("000002.jsonl", "list.json")), _update(made), (_update(made),), _updates),
         Act("update --undo", _copy(living), _undo, (_update(made), _undo), _updates),
         Act("upgrade", _copy(OLD_RUN), _upgrade, (_upgrade,)),
-        Act("upgrade of a run without a manifest", _copy(living, without="manifest.json"), _upgrade, (_upgrade,)),
+        Act("upgrade of a run without a manifest", _copy(living, without=("manifest.json",)), _upgrade, (_upgrade,)),
         Act("data import", _nothing, _import(made), (_import(made),), _imported, True),
         Act(
             "data import in place of another", _imported_before(made), _import(made), (_import(made),), _imported, True
         ),
-        Act("forecast", _copy(forecasting, without="agenda.json"), _forecast, (_forecast,)),
+        Act("forecast", _copy(forecasting, without=("agenda.json",)), _forecast, (_forecast,)),
     ]
 
 
@@ -77,16 +77,16 @@ def _nothing(folder: Path) -> None:
     """Begin with an empty folder."""
 
 
-def _copy(run: Path, without: str = "") -> Callable[[Path], None]:
+def _copy(run: Path, without: tuple[str, ...] = ()) -> Callable[[Path], None]:
     return lambda folder: _copied(run, folder, without)
 
 
-def _copied(run: Path, folder: Path, without: str) -> None:
-    shutil.copytree(run, folder / "run", ignore=shutil.ignore_patterns(without) if without else None)
+def _copied(run: Path, folder: Path, without: tuple[str, ...]) -> None:
+    shutil.copytree(run, folder / "run", ignore=shutil.ignore_patterns(*without))
 
 
 def _without_trees(run: Path) -> Callable[[Path], None]:
-    return lambda folder: _copied(run, folder, "reranker.safetensors")
+    return lambda folder: _copied(run, folder, ("reranker.safetensors",))
 
 
 def _imported_before(made: Materials) -> Callable[[Path], None]:
@@ -132,7 +132,8 @@ def _forecast(folder: Path) -> list[str]:
 
 
 def _updates(folder: Path) -> Contents:
-    return {name: found for name, found in contents_of(folder / "run" / "updates").items() if not name.startswith(".")}
+    """Return the updates; the number of the last one comes after it, and may be missing until the next time."""
+    return {name: found for name, found in contents_of(folder / "run" / "updates").items() if name[0].isdigit()}
 
 
 def _imported(folder: Path) -> Contents:

@@ -3,7 +3,10 @@
     python -m benchmarks.faults.check            a minute or two
     python -m benchmarks.faults.check --long     an hour: the figures of docs/robustness.md
 
-Both fail if anything is lost, crashes, hangs, ends with a traceback, or answers otherwise without a word. The long form
+    python -m benchmarks.faults.check --long --add --seed 1 --minutes 20
+                                                 as much of another hour as fits, added to the figures
+
+All fail if anything is lost, crashes, hangs, ends with a traceback, or answers otherwise without a word. The long form
 writes benchmarks/results/faults.json and the tables of the page, which `--page` writes again from the file.
 """
 
@@ -42,6 +45,8 @@ SHARES = {"train": 0.45}
 """Which acts get more than an equal share of the kills."""
 KILLS, MUTATIONS, ANEW = {False: 30, True: 1400}, {False: 120, True: 5400}, {False: 1, True: 20}
 """How many, short and long; of the kills some are disk errors, and some come too late."""
+ROUNDS = {False: 1, True: 20}
+"""In how many rounds over everything; the figures are written after each, so that a check that is stopped has them."""
 
 
 def main() -> None:
@@ -51,6 +56,8 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="only write the tables of the page from the figures")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     parser.add_argument("--only", choices=("kills", "mutations"), help="one half of it")
+    parser.add_argument("--add", action="store_true", help="add to the figures that are there, by another seed")
+    parser.add_argument("--minutes", type=float, default=600, help="after how many no other round begins")
     parser.add_argument(INSIDE, type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.page:
@@ -70,24 +77,43 @@ def _begin_anew() -> int:
 
 
 def _check(given: argparse.Namespace) -> int:
-    begun = time.monotonic()
     made = Materials(given.inside / "made")
     _load_everything(made)
-    found = json.loads(OUT.read_text(encoding="utf-8")) if given.only and OUT.exists() else {}
-    failures = 0
+    found = json.loads(OUT.read_text(encoding="utf-8")) if (given.only or given.add) and OUT.exists() else {}
+    earlier, failures = found if given.add else {}, 0
     for name, check in {"kills": _kills, "mutations": _mutations}.items():
         if given.only not in (None, name):
             continue
+        before, counts, begun = earlier.get(name, {}), {}, time.monotonic()
+        if given.seed in before.get("seeds", []):
+            raise SystemExit(f"{OUT} has the {name} of seed {given.seed} already; give another --seed")
         for counts in check(made, random.Random(given.seed), given.long):
             minutes = round((time.monotonic() - begun) / 60, 1)
-            found[name] = {"machine": machine(), "seed": given.seed, "minutes": minutes, **counts}
+            own = {"seeds": [given.seed], "minutes": minutes, **counts}
+            found = found | {name: {"machine": machine(), **added(before, own)}}
             if given.long:
                 write_json(OUT, found)
-        failures += len(found[name]["failures"])
+            if minutes >= given.minutes:
+                break
+        failures += len(counts["failures"])
     print(f"{failures} failures")
     if given.long:
         write_page()
     return int(failures > 0)
+
+
+def added(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of two checks as one: numbers are summed, lists put one behind the other."""
+    found = {name: value for name, value in before.items() if name != "machine"}
+    for name, value in now.items():
+        old = found.get(name)
+        if old is None or isinstance(value, bool):
+            found[name] = value
+        elif isinstance(value, dict):
+            found[name] = added(old, value)
+        else:
+            found[name] = round(old + value, 1) if isinstance(value, float) else old + value
+    return found
 
 
 def _load_everything(made: Materials) -> None:
@@ -105,16 +131,22 @@ def _kills(made: Materials, draw: random.Random, long: bool) -> Iterator[dict[st
     if not shim.is_there:
         print("no C compiler: kills inside system calls and errors of the disk are left out")
     acts, kills = acts_of(made), Kills(made, shim, draw)
+    twins = {act.name: kills.twin(act) for act in acts}
+    faults = {}
     for act in acts:
-        twin = kills.twin(act)
         share = SHARES.get(act.name, (1 - sum(SHARES.values())) / (len(acts) - len(SHARES)))
-        kills.disturb(act, twin, faults_of(twin, max(2, round(KILLS[long] * share)), draw, shim.is_there))
-        if act.name == "train":
-            inside = [
-                Fault(1 + draw.randrange(2), draw.randrange(1, len(twin.calls)), anew=True) for _ in range(ANEW[long])
-            ]
-            kills.disturb(act, twin, inside if shim.is_there else [])
-        _print(f"{act.name}: {kills.kinds['killed']:,} kills so far", kills.failures)
+        faults[act.name] = faults_of(twins[act.name], max(2, round(KILLS[long] * share)), draw, shim.is_there)
+    if shim.is_there:
+        calls = len(twins["train"].calls)
+        faults["train"] += [
+            Fault(1 + draw.randrange(2), draw.randrange(1, calls), anew=True) for _ in range(ANEW[long])
+        ]
+    for some in faults.values():
+        draw.shuffle(some)
+    for round_ in range(ROUNDS[long]):
+        for act in acts:
+            kills.disturb(act, twins[act.name], faults[act.name][round_ :: ROUNDS[long]])
+        _print(f"{kills.kinds['killed']:,} kills so far", kills.failures)
         yield {"calls_disturbed": shim.is_there, **kills.to_dict()}
 
 
@@ -128,9 +160,10 @@ def _mutations(made: Materials, draw: random.Random, long: bool) -> Iterator[dic
         Subject("an unfinished run", made.unfinished("unfinished"), other),
     ]
     mutations = Mutations(made, draw)
-    for subject in subjects:
-        mutations.damage(subject, MUTATIONS[long] // len(subjects))
-        _print(f"{subject.name}: {sum(mutations.files.values()):,} mutations so far", mutations.failures)
+    for _ in range(ROUNDS[long]):
+        for subject in subjects:
+            mutations.damage(subject, MUTATIONS[long] // len(subjects) // ROUNDS[long])
+        _print(f"{sum(mutations.files.values()):,} mutations so far", mutations.failures)
         yield mutations.to_dict()
 
 

@@ -17,6 +17,8 @@ from benchmarks.faults.twins import contents_of, differences
 WHEN = {KILL_BEFORE: "before", KILL_WITHIN: "within", FULL: "full disk", BROKEN: "broken disk"}
 GROWING = "wfomr"
 """The calls that a full disk lets fail."""
+INSIDE, ERRORS = 0.5, 0.2
+"""The shares of kills inside calls and of errors of the disk among the faults of an act."""
 AT_RANDOM = "at a random moment"
 TRACEBACK = "Traceback (most recent call last)"
 WORDS_OF_A_FULL_DISK = "free some space on that disk, then do the same again"
@@ -156,14 +158,18 @@ class Kills:
 
 
 def faults_of(twin: Twin, count: int, draw: random.Random, in_calls: bool) -> list[Fault]:
-    """Return so many faults of an act, drawn from all that there are: half of them kills at random moments."""
-    known = [
-        Fault(action, at)
-        for at, letter in enumerate(twin.calls, start=1)
-        for action in WHEN
-        if in_calls and (action != FULL or letter in GROWING)
+    """Return so many faults of an act: kills inside calls, errors of the disk, and kills at random moments.
+
+    Where an act makes too few calls for its shares of the first two, there are more of the third.
+    """
+    calls = list(enumerate(twin.calls, start=1)) if in_calls else []
+    kills = [Fault(action, at) for at, _ in calls for action in (KILL_BEFORE, KILL_WITHIN)]
+    errors = [Fault(BROKEN, at) for at, _ in calls] + [Fault(FULL, at) for at, letter in calls if letter in GROWING]
+    inside = [
+        fault
+        for known, share in ((kills, INSIDE), (errors, ERRORS))
+        for fault in draw.sample(known, min(len(known), round(count * share)))
     ]
-    inside = draw.sample(known, min(len(known), count * 3 // 4))
     moments = [Fault(seconds=draw.uniform(0.01, max(0.02, twin.seconds))) for _ in range(count - len(inside))]
     return [*inside, *moments]
 

@@ -38,16 +38,21 @@ class Mutations:
         self.files, self.kinds, self.commands = Counter[str](), Counter[str](), Counter[str]()
         self.outcomes = Counter[str]()
         self.failures: list[str] = []
+        self._expected: dict[str, dict[str, Outcome]] = {}
 
     def damage(self, subject: Subject, count: int) -> None:
-        """Damage a run so many times: file by file, each time in a way and before a command that are drawn."""
+        """Damage a run so many times: files, ways and the commands that come after are drawn."""
         run = self._made.empty_work() / "run"
         shutil.copytree(subject.run, run)
         commands = commands_of(self._made, subject.twin)
-        wanted = {command.name: self._wanted(command, subject, run) for command in commands}
+        if subject.name not in self._expected:
+            found = {command.name: self._wanted(command, subject, run) for command in commands}
+            self._expected[subject.name] = found
+        wanted = self._expected[subject.name]
         names = sorted(file.relative_to(subject.run).as_posix() for file in subject.run.rglob("*") if file.is_file())
         order = [commands[number % len(commands)] for number in range(count)]
-        self._draw.shuffle(order)
+        for each in (order, names):
+            self._draw.shuffle(each)
         for number, command in enumerate(order):
             name = names[number % len(names)]
             self._damage_once(subject, run, name, command, wanted[command.name])

@@ -26,7 +26,7 @@ def kill_lines(kills: Mapping[str, Any]) -> list[str]:
     return [
         f"{count:,} processes were killed, {kills['kills'].get('in a new interpreter', 0):,} of them begun anew and the "
         f"others forked, and {errors:,} calls failed as on a full or a broken disk. Not as if nothing had happened: "
-        f"**{len(kills['failures']):,}**. Seed {kills['seed']}, "
+        f"**{len(kills['failures']):,}**. Seeds {', '.join(map(str, kills['seeds']))}, "
         f"{kills['minutes']:.0f} minutes.",
         "",
         *_table({"what was going on": kills["by_phase"]}, "kills"),

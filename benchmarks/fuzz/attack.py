@@ -158,7 +158,6 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="at least 100,000 requests in place of a few thousand")
     parser.add_argument("--requests", type=int, help="how many requests")
     parser.add_argument("--run", type=Path, help="the run that is served (default: a small one that is trained)")
-    parser.add_argument("--out", type=Path, help="the file of figures, whose part `requests` is written")
     given = parser.parse_args()
     requests = given.requests or (LONG if given.long else SHORT)
     with tempfile.TemporaryDirectory() as folder:
@@ -174,8 +173,8 @@ def main() -> None:
             print(f"  {kind}: " + ", ".join(f"{count:,} × {status}" for status, count in statuses.items()))
         for fault in one["faults"][:20]:
             print(f"  FAULT {fault}")
-    if given.out:
-        write_part(given.out, "requests", found)
+    if given.long:
+        write_part("requests", found)
     if any(one["faults"] for one in found.values()):
         sys.exit(1)
 

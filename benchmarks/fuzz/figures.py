@@ -1,38 +1,37 @@
-"""The figures of fuzzing: the file that they are kept in, and the section of the document that shows them.
+"""The figures of fuzzing: the file that they are kept in, and the part of `docs/robustness.md` that shows them.
 
-python -m benchmarks.fuzz.figures
+python -m benchmarks.fuzz.figures   # writes that part again from the file
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-FILE = ROOT / "benchmarks" / "results" / "fuzz.json"
-PAGE = ROOT / "docs" / "robustness.md"
-BEGIN, END = "<!-- fuzz:begin -->", "<!-- fuzz:end -->"
-NEW_PAGE = f"""# Robustness
+from benchmarks.marks import DOCS, fill
+from foretime.files import write_json
 
-What was tried against foretime, and what came of it.
-
-{BEGIN}
-{END}
-"""
+FILE = Path(__file__).parents[1] / "results" / "fuzz.json"
 
 
-def write_part(file: Path, part: str, found: dict[str, Any]) -> None:
-    """Write one part of a file of figures; the others stay."""
-    every = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    file.write_text(json.dumps(every | {part: found}, indent=2) + "\n", encoding="utf-8")
+def write_part(part: str, found: dict[str, Any]) -> None:
+    """Write one part of the figures, and the page; the other part stays."""
+    write_json(FILE, figures() | {part: found})
+    write_page()
 
 
-def fuzz_section(found: dict[str, Any]) -> str:
-    """Return the section on fuzzing."""
-    return "\n".join([*_inputs(found["inputs"]), "", *_requests(found["requests"])])
+def figures() -> dict[str, Any]:
+    """Return the figures that the file has; none if it is not there."""
+    return dict(json.loads(FILE.read_text(encoding="utf-8"))) if FILE.exists() else {}
+
+
+def write_page(page: Path = DOCS / "robustness.md") -> None:
+    """Write what the file has between the marks of the page."""
+    found = figures()
+    parts = {"inputs": _inputs, "requests": _requests}
+    fill(page, {"fuzz": [line for name, lines in parts.items() if name in found for line in [*lines(found[name]), ""]]})
 
 
 def _inputs(found: dict[str, Any]) -> list[str]:
@@ -41,7 +40,7 @@ def _inputs(found: dict[str, Any]) -> list[str]:
     slowest = max(one["slowest_ms"] for one in targets.values())
     grown = max(one["resident_mb_after"] - one["resident_mb_before"] for one in targets.values())
     lines = [
-        "## Fuzzed inputs",
+        "### Fuzzed inputs",
         "",
         f"`make check-fuzz LONG=1` gave {found['total']:,} inputs to {len(targets)} readers in {seconds / 60:.0f} minutes. "
         "[atheris](https://github.com/google/atheris) changes samples so that they reach new branches of foretime's own "
@@ -71,7 +70,7 @@ def _requests(found: dict[str, Any]) -> list[str]:
         for name, one in found.items()
     )
     lines = [
-        "## Hostile requests",
+        "### Hostile requests",
         "",
         f"The same command sent {total:,} requests to `foretime serve`, which had a token for most of them: heads and bodies "
         "that are malformed, huge, nested, cut off, slow or contradictory, wrong methods, tokens and paths, and questions "
@@ -92,14 +91,5 @@ def _requests(found: dict[str, Any]) -> list[str]:
     return [*lines, "", "Statuses of answers, by kind of request; none: the connection was closed without an answer."]
 
 
-def fill_page(page: Path, found: dict[str, Any]) -> None:
-    """Write the section into the page; what stands outside its marks stays."""
-    text = page.read_text(encoding="utf-8") if page.exists() else NEW_PAGE
-    if BEGIN not in text:
-        text = f"{text.rstrip()}\n\n{BEGIN}\n{END}\n"
-    section = f"{BEGIN}\n{fuzz_section(found)}\n{END}"
-    page.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: section, text, flags=re.DOTALL), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    fill_page(PAGE, json.loads(FILE.read_text(encoding="utf-8")))
+    write_page()

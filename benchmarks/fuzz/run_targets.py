@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from foretime.runs.contents import BEST, CONFIG, FACTS, GAP, GRAPH, MANIFEST, RE
 from foretime.runs.folder import RunFolder
 from foretime.runs.loading import read_max_gap
 from foretime.runs.manifest import read_manifest
-from foretime.runs.updates import UpdateLog
+from foretime.runs.updates import UpdateLog, digest
 from foretime.training.checkpoint import read_checkpoint
 from foretime.training.trainer import check_checkpoint
 
@@ -32,7 +31,7 @@ ATTRIBUTES = "attributes.parquet"
 MADE_UP = {
     GAP.pattern: b'{"max_gap": 3, "valid": {"mrr": {"3": 0.5}}}\n',
     "warm_start.json": b'{"run": "runs/other", "fingerprint": "00"}\n',
-    "backtests.jsonl": b'{"splits": ["test"], "from": "2024-01-01"}\n',
+    "backtests.jsonl": b'{"number": 1, "at": "2024-02-01", "first": "2024-01-01", "last": "2024-01-09", "test_facts": 3}\n',
     "report-after-3.json": b'{"test": {}}\n',
 }
 """Files that the small run has not."""
@@ -67,12 +66,13 @@ def begun(read: Reader, source: Path) -> Reader:
 
 
 def sealed_update(content: bytes) -> bytes:
-    """Return an update with the sha256 of its events, if its header can hold one."""
+    """Return an update with its sha256, if its header can hold one."""
     head, _, body = content.partition(b"\n")
     try:
         header = json.loads(head)
-        header["sha256"] = hashlib.sha256(body).hexdigest()
-    except (ValueError, TypeError, RecursionError):
+        header.pop("sha256", None)
+        header["sha256"] = digest(header, body)
+    except (AttributeError, ValueError, TypeError, RecursionError):
         return content
     return json.dumps(header).encode() + b"\n" + body
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import small_rows
-
 import foretime as ft
+from benchmarks.faults.materials import rows
 
 FACTS = 240
 SETTINGS = {
@@ -19,15 +18,15 @@ KINDS = ("republic", "kingdom")
 
 def train_small_run(folder: Path) -> Path:
     """Train the run in a folder, add an update to it, and return where it is."""
-    rows = small_rows(FACTS)
+    made = rows(FACTS, 0)
     events = folder / "events.tsv"
-    events.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-    names = sorted({row[0] for row in rows})
+    events.write_text("".join("\t".join(row) + "\n" for row in made), encoding="utf-8")
+    names = sorted({row[0] for row in made})
     about = [f"{name}\t{KINDS[number % 2]}\tland {number}" for number, name in enumerate(names)]
     described = folder / "entities.tsv"
     described.write_text("\n".join(["name\ttype\taliases", *about, ""]), encoding="utf-8")
     run = ft.train(ft.load(events), model="lcge", folder=folder / "run", settings=SETTINGS)
-    run.update([(object_, predicate, subject, time) for subject, predicate, object_, time in rows[:2]])
+    run.update([(object_, predicate, subject, time) for subject, predicate, object_, time in made[:2]])
     return folder / "run"
 
 

@@ -180,6 +180,12 @@ def append_line(path: Path, line: str) -> None:
         os.fsync(stream.fileno())
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, if it is not there."""
+    with named_errors(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def rename(source: Path, target: Path) -> None:
     """Give a file another name in its folder, which a power cut right afterwards does not take back."""
     with named_errors(target):
@@ -238,3 +244,37 @@ def hold(folder: Path, wait: bool = True) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def hold_file(path: Path) -> Iterator[int | None]:
+    """Hold a lock file, made for this and removed afterwards, and give its descriptor; None if another process has it.
+
+    A process that the descriptor is passed on to holds it too. Where there are no locks, nobody else has it.
+    """
+    with path.open("w") as stream:
+        if not lock_at_once(stream.fileno()) or not _is_there(stream.fileno(), path):
+            yield None
+            return
+        try:
+            yield stream.fileno()
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def lock_at_once(descriptor: int, exclusive: bool = True) -> bool:
+    """Lock an open file, if that can be done at once; return whether it was. Some systems and disks have no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # Windows and some network disks
+        pass
+    return True
+
+
+def _is_there(descriptor: int, path: Path) -> bool:
+    """Return whether an open file has not been removed meanwhile by who held it."""
+    return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from test_reading import ROWS, WHOLE, read, rows_of
@@ -161,3 +163,37 @@ def test_numbers_with_a_fraction_are_no_names(kind: pa.DataType) -> None:
     )
     with pytest.raises(DataError, match=r"column 'subject' is of type .*; expected text"):
         foretime.load(pa.table({"subject": value, "relation": ["p"], "object": ["o"], "time": [1]}))
+
+
+@pytest.mark.parametrize("kind", ["texts", "large texts", "categories"])
+def test_texts_of_a_damaged_file_that_lie_outside_of_it_are_refused(tmp_path: Path, kind: str) -> None:
+    """What the file says of their places is nowhere checked by its reader: the process would end."""
+    types = {
+        "texts": pa.string(),
+        "large texts": pa.large_string(),
+        "categories": pa.dictionary(pa.int32(), pa.string()),
+    }
+    names = pa.array(["Ann", "Bobby", "Cy", "Ann"]).cast(types[kind])
+    others = {name: pa.array(["x"] * 4) for name in ("predicate", "object")}
+    table = pa.table({"subject": names, **others, "time": pa.array(["2020-01-01"] * 4)})
+    file = tmp_path / "events.arrow"
+    pyarrow.feather.write_feather(table, file, compression="uncompressed")
+    assert len(foretime.load(file).facts()) == 4
+    whole, places = file.read_bytes(), names.indices.to_numpy() if kind == "categories" else None
+    wide = "<i8" if kind == "large texts" else "<i4"
+    found = np.asarray([0, 3, 8, 10, 13] if places is None else places, dtype=wide).tobytes()
+    at = whole.index(found)
+    for value in (2**30, -5, 1_000):
+        changed = np.frombuffer(found, dtype=wide).copy()
+        changed[1] = value
+        file.write_bytes(whole[:at] + changed.tobytes() + whole[at + len(found) :])
+        with pytest.raises(DataError, match=r"events\.arrow: cannot be read as Arrow: Column 0: In chunk 0: Invalid: "):
+            foretime.load(file)
+
+
+def test_a_header_that_is_no_utf8_stands_in_the_files_of_a_split_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "events.csv"
+    header = b"subject,predicate,object,time,caf\xe9\n"
+    file.write_bytes(header + b"".join(b"a,p,b,2020-01-%02d,x\n" % day for day in range(1, 21)))
+    for path in foretime.split_file(file, tmp_path / "out"):
+        assert path.read_bytes().startswith(header)

@@ -10,7 +10,7 @@ from foretime.config import ModelConfig
 from foretime.data.facts import Facts
 from foretime.errors import ForetimeError
 from foretime.evaluation import AnswerIndex, rank
-from foretime.evaluation.ranks import score_questions
+from foretime.evaluation.ranks import questions_at_once, score_questions
 from foretime.models import Sizes, build_model
 
 ENTITIES = 5
@@ -81,3 +81,8 @@ def test_a_fact_is_scored_by_the_mean_over_its_known_ends(start, end, steps):
     scores = score_questions(model, table([(1, 0, 2, start, end), (1, 0, 2, 1, 1)]))[0]
     at_steps = [score_questions(model, table([(1, 0, 2, step)]))[0] for step in steps]
     torch.testing.assert_close(scores, torch.stack(at_steps).mean(0))
+
+
+@pytest.mark.parametrize(("candidates", "together"), [(7_000, 256), (65_536, 256), (1_000_000, 16), (100_000_000, 1)])
+def test_fewer_questions_are_scored_at_once_where_each_has_more_candidates(candidates: int, together: int):
+    assert questions_at_once(candidates) == together

@@ -12,6 +12,7 @@ from foretime.config import Config, ModelConfig, override
 from foretime.data.graph import Graph
 from foretime.errors import ConfigError, DataError, QuestionError, RunError
 from foretime.runs.life import train
+from foretime.runs.manifest import write_whole
 from foretime.runs.windows import graph_before
 
 FAST = {"training.epochs": 1, "reranker.trees": 3}
@@ -85,7 +86,9 @@ def test_new_names_of_updates_are_asked_about_and_were_not_known(run: ft.Run, tm
 
 
 def test_a_backtest_that_ranks_test_leaves_a_trace_in_the_report(run: ft.Run, days, tmp_path: Path):
-    other = ft.Run(Path(shutil.copytree(run.path, tmp_path / "run", ignore=shutil.ignore_patterns("backtests.jsonl"))))
+    copy = Path(shutil.copytree(run.path, tmp_path / "run", ignore=shutil.ignore_patterns("backtests.jsonl")))
+    write_whole(copy, (copy / "report.json").read_bytes())
+    other = ft.Run(copy)
     label, valid = run.graph.timeline.label, run.graph.valid.start
     before = other.report
     assert not any(

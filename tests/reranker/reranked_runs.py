@@ -35,9 +35,9 @@ def train_watched(graph: Graph, config: Config, folder: Path) -> Reranked:
     found = Reranked(RunFolder(folder / "run"))
 
     class Watched(jobs.Trainer):
-        def __init__(self, run, config, graph, callback, facts=None, rules=None):
+        def __init__(self, run, config, graph, callback, facts=None, *others):
             found.trained.append(set(rows_of(facts)))
-            super().__init__(run, config, graph, callback, facts, rules)
+            super().__init__(run, config, graph, callback, facts, *others)
 
     def watched(model, extractor, graph, config, facts, seen):
         found.asked.append((set(rows_of(facts)), set(rows_of(seen))))

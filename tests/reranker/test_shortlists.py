@@ -143,7 +143,7 @@ def random_model(graph: Graph, config: EvidenceConfig) -> WithEvidence:
     return model.eval()
 
 
-def test_examples_are_the_true_and_false_candidates_of_each_question(small_graph: Graph):
+def test_examples_are_the_true_and_false_candidates_of_each_question(small_graph: Graph, tmp_path: Path):
     config, predicates, top = EvidenceConfig(), len(small_graph.predicates), 6
     model = random_model(small_graph, config)
     extractor = FeatureExtractor.of(small_graph, model, config)
@@ -151,7 +151,7 @@ def test_examples_are_the_true_and_false_candidates_of_each_question(small_graph
     twin = replace(small_graph.train, object=(small_graph.train.object + 1) % len(small_graph.entities))
     facts = concatenate([small_graph.train.take(slice(40)), twin.take(slice(9))]).with_inverses(predicates)
     known = AnswerIndex(small_graph.train.take(slice(40, None)).with_inverses(predicates))
-    examples = examples_of(model, extractor, facts, known, top)
+    examples = examples_of(model, extractor, facts, known, top, tmp_path)
 
     answers = defaultdict(set)
     for s, p, o, start, end in zip(*(column.tolist() for column in facts.columns()), strict=True):

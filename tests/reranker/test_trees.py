@@ -1,5 +1,6 @@
 """The re-ranker as trees: fitted the same way twice, saved and loaded, and refused when it is of another version."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,11 @@ import torch
 
 from foretime.config import RerankerConfig
 from foretime.errors import DataError, RunError
+from foretime.reranker.feature_file import FeatureFile
 from foretime.reranker.tree_files import write_trees
-from foretime.reranker.trees import WHAT, Examples, Reranker, boost, fit, join
+from foretime.reranker.trees import WHAT, Examples, Reranker, boost, fit
 
+PARTS = ("features", "right", "sizes")
 CONFIG = RerankerConfig(use=True, top=7, trees=10, leaves=4, leaf_candidates=3)
 
 
@@ -96,13 +99,43 @@ def test_a_reranker_of_other_features_is_refused_with_a_remedy(tmp_path: Path):
         Reranker.load(path, names[:-1])
 
 
-def test_examples_are_joined_one_after_the_other():
-    parts = [some_examples(3), some_examples(2, seed=1)]
-    joined = join(parts)
-    assert joined.sizes.tolist() == [5] * 5
-    np.testing.assert_array_equal(joined.features, np.concatenate([part.features for part in parts]))
-    assert joined.right.tolist() == [*parts[0].right, *parts[1].right]
-    assert boost(parts, CONFIG, 0, 1).model_to_string() == boost([joined], CONFIG, 0, 1).model_to_string()
+def test_trees_are_the_same_in_memory_in_parts_and_from_a_file(tmp_path: Path):
+    parts = [some_examples(3), some_examples(200, seed=1)]
+    features, right, sizes = (np.concatenate([getattr(part, name) for part in parts]) for name in PARTS)
+    file = FeatureFile(tmp_path)
+    for part in parts:
+        file.append(part.features)
+    assert file.shape == features.shape
+    np.testing.assert_array_equal(file[7:900], features[7:900])
+    np.testing.assert_array_equal(file[20], features[20])
+    whole = Examples(parts[0].names, file, right, sizes)
+    texts = {
+        boost(some, CONFIG, 3, 1).model_to_string() for some in (parts, [replace(whole, features=features)], [whole])
+    }
+    assert len(texts) == 1
+    assert not list(tmp_path.iterdir())  # the file has no name, so that none is left behind by a process that is killed
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_trees_of_streamed_features_are_those_of_an_array(seed: int):
+    import lightgbm
+
+    from foretime.reranker.streamed import StreamedDataset, StreamedFeatures
+
+    rows = np.random.default_rng(seed).normal(size=(2_000, 30)).astype(np.float32)
+    rows[: 2_000 - 25 * 3, 3::2] = 0.0  # too few others for a cut, where a leaf has 100 rows
+    settings = {
+        "bin_construct_sample_cnt": 300, "max_bin": 15, "seed": seed, "min_data_in_leaf": 100, "feature_fraction": 0.5,
+        "objective": "regression", "verbosity": -1,
+    }  # fmt: skip
+
+    def trees(kind: type[lightgbm.Dataset], data: object) -> str:
+        fitted = lightgbm.train(settings, kind(data, label=rows[:, 0].copy()), 5)
+        return fitted.model_to_string().split("parameters:")[0]
+
+    of_array, streamed = trees(lightgbm.Dataset, rows), trees(StreamedDataset, [rows[:700], rows[700:]])
+    assert streamed == of_array
+    assert trees(lightgbm.Dataset, [StreamedFeatures(rows)]) != of_array  # or no subclass would be needed
 
 
 def test_without_a_single_example_there_is_an_error_with_a_remedy():

@@ -106,7 +106,7 @@ def test_a_damaged_update_is_named_with_a_remedy(trained: Path, tmp_path: Path):
     run.update(drawn_rows(run, np.random.default_rng(3), 4))
     file = run.path / "updates" / "000001.jsonl"
     whole = file.read_bytes()
-    for content in (whole[:-5], whole.replace(b'"format": 1', b'"format": 2'), b"", whole[: len(whole) // 3]):
+    for content in (whole[:-5], whole.replace(b'"format": 2', b'"format": 1'), b"", whole[: len(whole) // 3]):
         file.write_bytes(content)
         with pytest.raises(RunError, match=r"000001\.jsonl: damaged: .*000001\.undone\.jsonl"):
             Run(run.path).predictor  # noqa: B018

@@ -14,7 +14,7 @@ from foretime.rules.patterns import PATTERNS
 from foretime.rules.rule import RuleIds, canonical
 from foretime.rules.static import mine_static
 from foretime.rules.table import Rules
-from foretime.rules.temporal import measure, mine_temporal, temporal_candidates
+from foretime.rules.temporal import KINDS, measure, mine_temporal, temporal_candidates
 
 ENTITIES, PREDICATES, STEPS = 4, 2, 7
 ENTITY, PREDICATE, STEP = (st.integers(0, count - 1) for count in (ENTITIES, PREDICATES, STEPS))
@@ -36,8 +36,11 @@ def all_static_rules() -> set[RuleIds]:
 
 def all_temporal_rules() -> list[RuleIds]:
     """Every reading of these in time."""
-    static = Rules.of(sorted(all_static_rules()))
-    return temporal_candidates(static, PREDICATES).all_ids()
+    return readings_in_time(Rules.of(sorted(all_static_rules())))
+
+
+def readings_in_time(static: Rules) -> list[RuleIds]:
+    return [ids for kind in KINDS for ids in temporal_candidates(static, *kind, PREDICATES).all_ids()]
 
 
 @few
@@ -101,9 +104,8 @@ def test_mining_keeps_every_pattern_that_reaches_the_thresholds(events, confiden
     static = mine_static(table(events), ENTITIES, PREDICATES, ALL)
     chosen = RulesConfig(window=2, support=0, confidence=confidence, head_coverage=coverage)
     mined = mine_temporal(static, table(events), SIZES, chosen)
-    candidates = temporal_candidates(static, PREDICATES)
     expected = set()
-    for rule in candidates.all_ids():
+    for rule in readings_in_time(static):
         support, bodies, covered, heads = windowed(rule, events, PREDICATES, 2, STEPS)
         if bodies and support / bodies >= confidence and covered / heads >= coverage:
             expected.add(rule)

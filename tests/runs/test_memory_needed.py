@@ -92,7 +92,7 @@ def test_where_the_system_says_nothing_everything_is_tried(graph: Graph, monkeyp
 def test_the_features_of_the_reranker_are_counted(graph: Graph, monkeypatch: pytest.MonkeyPatch):
     config = configured(reranker__use=True, reranker__folds=2, evidence__use=True)
     (need,) = memory.reranker_needs(config, graph)
-    assert 0 < need.bytes <= len(graph.train) * len(graph.entities) * 4 * 200
+    assert 0 < need.bytes <= len(graph.train) * len(graph.entities) * 200
     monkeypatch.setattr(memory, "available_memory", lambda: need.bytes - 1)
     monkeypatch.setattr(memory, "training_needs", lambda *_: [])
     with pytest.raises(ConfigError, match=r"the re-ranker needs at least .*; lower reranker\.top"):

@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import queue
 import shutil
 import signal
 import subprocess
@@ -16,10 +15,11 @@ from foretime.config import Config, override
 from foretime.data.graph import Graph
 from foretime.errors import RunError
 from foretime.inference.predictor import Predictor
+from foretime.runs.executor import Processes
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import Job
 from foretime.runs.life import create_run, plan_epochs, resume
-from foretime.runs.parallel import Worker
+from foretime.runs.parallel import task_of
 from interruptions import StopAfter
 
 ENDLESS = {"training.epochs": 100_000, "training.patience": 100_000, "training.valid_every": 1}
@@ -50,13 +50,12 @@ def test_a_training_that_has_lost_its_caller_still_holds_the_folder(
     small_graph: Graph, small_config: Config, tmp_path: Path
 ):
     run = create_run(small_graph, override(small_config, {**ENDLESS, "training.ensemble_size": 2}), tmp_path / "run")
-    with run.held() as lock:
-        worker = Worker(run, Job(None, 1), 1, queue.Queue(), lock)
-        wait_for(run.member(1).trace_file)  # who holds the folder does not lock its own processes out
-    with pytest.raises(RunError, match=HELD):
-        resume(run.path, StopAfter(5))
-    worker.process.terminate()
-    assert worker.process.wait() == 130
+    with Processes(1) as executor:
+        with run.held() as lock:
+            executor.start(task_of(run, run.config(), Job(None, 1), 1), lock)
+            wait_for(run.member(1).trace_file)  # who holds the folder does not lock its own processes out
+        with pytest.raises(RunError, match=HELD):
+            resume(run.path, StopAfter(5))
     with run.held() as again:
         assert again is not None
 

@@ -1,7 +1,6 @@
 """Several trainings of one run side by side: the same weights as one after the other, whatever happens on the way."""
 
 import os
-import queue
 import shutil
 import signal
 import subprocess
@@ -16,10 +15,12 @@ import torch
 from foretime.config import Config, override
 from foretime.data.graph import Graph
 from foretime.errors import ForetimeError, Interrupted, RunError
+from foretime.runs.executor import Processes
+from foretime.runs.executor.base import End, Heard, check_end
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import Job, jobs_left, jobs_of
 from foretime.runs.life import create_run, resume, train
-from foretime.runs.parallel import Worker, threads_of_each
+from foretime.runs.parallel import task_of, threads_of_each
 from foretime.training.callbacks import Callback
 from foretime.training.checkpoint import read_progress
 from interruptions import StopAfter, bytes_of
@@ -77,6 +78,7 @@ def test_parallel_jobs_end_as_in_sequence(small_graph: Graph, config: Config, on
     heard = Hearing()
     run = train(small_graph, config, tmp_path / "run", heard, jobs=3)
     assert_same(run, one_by_one)
+    assert not list(run.path.glob(".*"))  # the locks of its jobs are gone
     assert {(record["job"], record["epoch"]) for record in heard.records} == {
         (job.name, epoch) for job in jobs_of(config) for epoch in (1, 2)
     }
@@ -178,22 +180,23 @@ def endless(small_graph: Graph, config: Config, tmp_path: Path) -> RunFolder:
 
 @in_proc
 def test_who_is_asked_to_stop_saves_its_state_first(endless: RunFolder):
-    heard: queue.Queue = queue.Queue()
-    worker = Worker(endless, Job(None, 0), 1, heard)
-    assert within(300, endless.last_file.exists)
-    before = endless.last_file.stat().st_mtime_ns
-    worker.process.terminate()
-    assert worker.process.wait() == 130
+    task = task_of(endless, endless.config(), Job(None, 0), 1)
+    with Processes(1) as executor:
+        assert executor.has_room(1)
+        executor.start(task)
+        assert not executor.has_room(1)
+        assert within(300, endless.last_file.exists)
+        before = endless.last_file.stat().st_mtime_ns
+        executor.stop(task)
+        heard = events_until_the_end(executor)
     assert endless.last_file.stat().st_mtime_ns > before
-    reports = [heard.get(timeout=60)]  # epochs that it finished before it was asked, then the end
-    while reports[-1] != (worker, None):
-        reports.append(heard.get(timeout=60))
-    assert heard.empty()
-    assert [record["epoch"] for _, record in reports[:-1]] == list(range(1, len(reports)))
-    assert read_progress(endless.last_file).epochs_done == len(reports) - 1
-    worker.check_end((130,))
-    with pytest.raises(RunError, match=r"the training of the base model ended with exit code 130"):
-        worker.check_end((0,))
+    *reports, end = heard  # epochs that it finished before it was asked, then the end
+    assert end == Heard(task, end=End(130))
+    assert [event.report["epoch"]["epoch"] for event in reports] == list(range(1, len(heard)))
+    assert read_progress(endless.last_file).epochs_done == len(reports)
+    check_end(task, End(130), stopping=True)
+    with pytest.raises(RunError, match=r"the training of the base model ended with exit code 130; resume with"):
+        check_end(task, End(130))
 
 
 @in_proc
@@ -214,11 +217,21 @@ def test_what_others_print_is_handed_on(endless: RunFolder, monkeypatch, capsys)
     program = "import sys; sys.stdout.buffer.write(b'hello\\n5\\n\\xff\\n{\"epoch\": 1}\\n')"
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda words, **more: start([words[0], "-c", program], **more))
-    heard: queue.Queue = queue.Queue()
-    worker = Worker(endless, Job(0, 1), 1, heard)
-    assert heard.get(timeout=300) == (worker, {"epoch": 1, "job": "fold 1, member 2"})
-    assert heard.get(timeout=300) == (worker, None)
+    task = task_of(endless, endless.config(), Job(0, 1), 1)
+    with Processes(1) as executor:
+        executor.start(task)
+        assert events_until_the_end(executor) == [Heard(task, {"epoch": 1}), Heard(task, end=End(0))]
     assert capsys.readouterr().err == "hello\n5\n\ufffd\n"
+
+
+def events_until_the_end(executor: Processes) -> list[Heard]:
+    """What is heard of the one task of an executor, its end last."""
+    found: list[Heard] = []
+    while not found or found[-1].end is None:
+        event = executor.next(300)
+        assert event is not None
+        found.append(event)
+    return found
 
 
 def workers(run: RunFolder) -> list[int]:
@@ -229,7 +242,7 @@ def workers(run: RunFolder) -> list[int]:
             words = file.read_text().split("\0")
         except OSError:  # it has just ended
             continue
-        if "foretime.runs.worker" in words and str(run.path) in words:
+        if "foretime.runs.executor.worker" in words and any(f'"{run.path}"' in word for word in words):
             found.append(int(file.parent.name))
     return found
 

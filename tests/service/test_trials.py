@@ -22,7 +22,7 @@ import ctypes, os, sys, time, types
 from foretime.errors import RunError
 
 class ServedRun:
-    def __init__(self, name, path):
+    def __init__(self, name, path, device):
         {body}
     def warm_ups(self):
         return []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import foretime as ft
-from foretime.cli.options import MOST_SECONDS, MOST_THREADS
+from foretime.cli.options import MOST_JOBS, MOST_SECONDS, MOST_THREADS, Cluster
 
 if TYPE_CHECKING:
     from foretime import BenchResults
@@ -34,22 +34,26 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.
 
 
 @bench_app.command()
-def run(
+def run(  # noqa: PLR0913, each is a flag
     runs: RunList,
     only: Only = None,
     seconds_per_run: PerRun = None,
     seconds_in_all: InAll = None,
     threads: Threads = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Runs in parallel.", max=MOST_JOBS)] = 1,
+    cluster: Cluster = None,
     markdown: Markdown = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train what is left of a list, one run after the other; call again to resume."""
+    """Train what is left of a list; call again to resume."""
     results = ft.run_benchmark(
         runs,
         only=only,
         seconds_per_run=seconds_per_run,
         seconds_in_all=seconds_in_all,
         threads=threads,
+        jobs=jobs,
+        cluster=cluster,
         report=lambda text: typer.echo(text, err=True),
     )
     _print(results, markdown, as_json)

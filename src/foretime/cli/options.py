@@ -25,6 +25,13 @@ GraphSource = Annotated[
     str, typer.Argument(help="A folder of splits, a file of events, a database, or a run.", show_default=False)
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ray://HOST:PORT|HOST:PORT|auto|local",
+        help="Work on the nodes of a Ray cluster, which share the folder (docs/cluster.md).",
+    ),
+]
 Device = Annotated[
     str | None,
     typer.Option(

@@ -11,10 +11,12 @@ import foretime as ft
 from foretime.cli.options import (
     AS_OF,
     MOST_COUNT,
+    MOST_JOBS,
     QUESTION,
     RESTRICTION,
     WHAT_IF,
     AsJson,
+    Cluster,
     Device,
     Known,
     RunPath,
@@ -33,6 +35,10 @@ def predict(  # noqa: PLR0913, each is a flag
     terms: Annotated[bool, typer.Option("--terms", help="Show the terms that add up to each score.")] = False,
     questions: Annotated[Path | None, typer.Option(help="A file of questions (TSV, CSV, JSON Lines).")] = None,
     out: Annotated[Path | None, typer.Option(help="Where their answers go (TSV, CSV, JSON Lines, Parquet).")] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Parts of a file of questions in parallel.", max=MOST_JOBS)
+    ] = 1,
+    cluster: Cluster = None,
     device: Device = None,
     as_json: AsJson = False,
     *,
@@ -47,6 +53,10 @@ def predict(  # noqa: PLR0913, each is a flag
     """
     if (questions is None) != (out is None):
         raise ft.QuestionError("--questions and --out go together: a file of questions, and where the answers go")
+    flags: dict[str, Any] = {"jobs": jobs, "cluster": cluster}
+    elsewhere = {name: value for name, value in flags.items() if value not in (1, None)}
+    if elsewhere and (questions is None or as_of):
+        raise ft.QuestionError("--jobs and --cluster are for a file of questions, asked as of now: give --questions")
     if questions is not None and evidence:
         raise ft.QuestionError("--without, --with and --past-only change one question; ask it without --questions")
     if questions is not None and question:
@@ -58,7 +68,7 @@ def predict(  # noqa: PLR0913, each is a flag
         if why:
             _say_what_is_missing(opened)
         count = as_of_view(opened, as_of, evidence).answer_file(
-            questions, out, top=top, already_known=known, reasons=why, note=note
+            questions, out, top=top, already_known=known, reasons=why, note=note, **elsewhere
         )
         note(f"{count:,} questions answered in {out}")
         return

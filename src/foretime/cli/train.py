@@ -9,7 +9,7 @@ import typer
 
 import foretime as ft
 from foretime.cli.evaluate import print_protocol
-from foretime.cli.options import LARGEST_SEED, MOST_EPOCHS, MOST_JOBS, READING, parse_settings, takes
+from foretime.cli.options import LARGEST_SEED, MOST_EPOCHS, MOST_JOBS, READING, Cluster, parse_settings, takes
 from foretime.cli.output import note, say, show
 
 
@@ -69,6 +69,7 @@ def train(  # noqa: PLR0913, each is a flag
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, help="Trainings in parallel, where a run has several.", max=MOST_JOBS)
     ] = 1,
+    cluster: Cluster = None,
     device: Annotated[
         str | None,
         typer.Option(
@@ -108,13 +109,13 @@ def train(  # noqa: PLR0913, each is a flag
                 "--device"
             )
         run = ft.resume(
-            resume, epochs=epochs, callback=TerminalProgress(), jobs=jobs, device=device, test=test,
+            resume, epochs=epochs, callback=TerminalProgress(), jobs=jobs, cluster=cluster, device=device, test=test,
             tensorboard=tensorboard,
         )  # fmt: skip
     else:
         run = ft.train(
             graph, preset=preset, model=model, config=config, settings=given, folder=out, warm_start=warm_start,
-            callback=TerminalProgress(), jobs=jobs, device=device, test=test, tensorboard=tensorboard,
+            callback=TerminalProgress(), jobs=jobs, cluster=cluster, device=device, test=test, tensorboard=tensorboard,
         )  # fmt: skip
     print_outcome(run)
     note(f"ask it: foretime predict {run.path} --subject … --predicate … --time …")

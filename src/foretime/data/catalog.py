@@ -21,7 +21,7 @@ from foretime.data.dated_cuts import DateCut, cut_by_date
 from foretime.data.http import fetch
 from foretime.data.splitting import SPLITS
 from foretime.errors import DataError, DownloadError, suggestion
-from foretime.files import sha256_of
+from foretime.files import make_folder, sha256_of
 from foretime.tables import Table
 
 SOURCE_VARIABLE = "FORETIME_SOURCE"
@@ -198,7 +198,7 @@ def download(
     target = Path(folder or data_folder()) / name
     base = source or os.environ.get(SOURCE_VARIABLE) or None
     try:
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
         if (cut := catalog[name].cut) is not None and not _all_right(target, catalog[name]):
             made_of = download(cut.dataset, target.parent, source=source, progress=progress, catalog=catalog)
             cut_by_date(made_of, target, cut)

@@ -37,7 +37,7 @@ from foretime.data.splitting import SPLITS, SplitBy, SplitRows, split_rows
 from foretime.data.timeline import Timeline
 from foretime.data.vocabulary import Vocabulary
 from foretime.errors import NO_MEMORY, ConfigError, DataError, RunError, suggestion, told_as
-from foretime.files import MOST_BYTES, read_json, write_bytes
+from foretime.files import MOST_BYTES, make_folder, read_json, write_bytes
 from foretime.tables import FrameLibrary, Table, frame_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 GRAPH, FACTS, ATTRIBUTES = "graph.json", "facts.safetensors", "attributes.parquet"
 FORMATS = (1, 2)
 """The formats of saved graphs: the second may have facts without a time, and attributes of entities."""
+_DAMAGED = (
+    safetensors.SafetensorError, pa.ArrowException, OSError, ArithmeticError, AttributeError, LookupError, TypeError,
+    ValueError,
+)  # fmt: skip
+"""What may come of a file that is none of a saved graph."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +246,7 @@ class Graph:
         It is `graph.json` and `facts.safetensors`, and `attributes.parquet` if entities have attributes.
         """
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         write_bytes(folder / FACTS, safetensors.numpy.save(self._tensors()))
         if self.attributes:
             sink = pa.BufferOutputStream()
@@ -262,8 +267,9 @@ class Graph:
             if not isinstance(saved, dict) or saved.get("format") not in FORMATS:
                 raise RunError(f"{place}: not a graph of format 1 or 2; it was saved by another version, make it again")
             timeline = Timeline.from_dict(saved["timeline"])
-            notes, doubts = (tuple(saved.get(name, ())) for name in ("notes", "doubts"))
-            entities, predicates = Vocabulary("entity", saved["entities"]), Vocabulary("predicate", saved["predicates"])
+            name, notes, doubts = _said_by(saved)
+            entities = Vocabulary.saved("entity", saved["entities"])
+            predicates = Vocabulary.saved("predicate", saved["predicates"])
             place = Path(folder) / FACTS
             counts = SavedCounts(len(entities), len(predicates), len(timeline))
             train, valid, test, *timeless = read_saved_facts(place, counts)
@@ -273,7 +279,7 @@ class Graph:
                 attributes = Attributes.from_arrow(read_parquet(place))
             background = timeless[0] if timeless else empty_facts()
             graph = cls(
-                saved["name"], entities, predicates, timeline, train, valid, test, notes, background, doubts,
+                name, entities, predicates, timeline, train, valid, test, notes, background, doubts,
                 attributes=attributes,
             )  # fmt: skip
             if graph.fingerprint() != saved["fingerprint"]:
@@ -282,7 +288,7 @@ class Graph:
             raise RunError(f"{place}: missing; no whole graph is saved there, make it again") from None
         except MemoryError:
             raise RunError(f"{place}: {NO_MEMORY}") from None
-        except (safetensors.SafetensorError, pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        except _DAMAGED as error:
             raise RunError(f"{place}: the saved graph is damaged: {error}; make it again") from None
         return graph
 
@@ -299,6 +305,14 @@ class Graph:
             for split in (*SPLITS, *([BACKGROUND] if len(self.background) else []))
             for name, column in zip(COLUMNS, self.facts(split).columns(), strict=True)
         }
+
+
+def _said_by(saved: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the name of a saved graph, its notes and its doubts; what is no text is a `ValueError`."""
+    name, notes, doubts = saved["name"], *(tuple(saved.get(word, ())) for word in ("notes", "doubts"))
+    if not all(isinstance(text, str) for text in (name, *notes, *doubts)):
+        raise ValueError("its name or a note is no text")
+    return name, notes, doubts
 
 
 def load(  # noqa: PLR0913, each is a key of [data]
@@ -451,7 +465,7 @@ def split_file(
     parts = choose_parts(rows, [len(one) for one in rows.tables], config)
     # what has no time is background wherever it stands in train, and would be left out of valid and test
     parts = parts._replace(train=np.sort(np.concatenate([parts.train, np.flatnonzero(~rows.dated)])))
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     if present := sorted(path.name for path in split_files(out).values()):
         raise DataError(f"{out}: has {', '.join(present)} already; name a new folder")
     paths = format_of(file).split(file, config, SplitRows(*map(rows.tables[0].numbers, parts)), out)

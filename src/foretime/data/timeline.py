@@ -26,6 +26,8 @@ from foretime.data.times import (
 from foretime.errors import DataError, QuestionError
 
 MOST_STEPS = 1_000_000
+MOST_TICK = 10**18
+"""The largest whole number that is read as a time."""
 BETWEEN = " … "
 
 
@@ -186,10 +188,33 @@ class Timeline:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Timeline:
-        """Return the timeline that `to_dict` described."""
-        if "first" in values:
-            return cls(values["unit"], range(values["first"], values["last"] + 1), values["last"])
-        return cls(values["unit"], tuple(values["starts"]), values["last"], values["binned"])
+        """Return the timeline that `to_dict` described; raise `ValueError` if it describes none.
+
+        A file may say anything: a thousand million steps would take gigabytes before a fact is looked at.
+        """
+        unit, last, binned = values["unit"], values["last"], values.get("binned", False)
+        starts = range(values["first"], last + 1) if "first" in values else tuple(values["starts"])
+        if unit not in (*UNITS, INTEGER) or not isinstance(binned, bool):
+            raise ValueError("its timeline has no unit, or does not say whether it has bins")
+        # the ends come first: Python cannot tell the length of a range that is long enough
+        if any(type(tick) is not int or abs(tick) > MOST_TICK for tick in (*starts[:1], *starts[-1:], last)):
+            raise ValueError("its timeline does not begin and end at whole numbers")
+        if not 1 <= len(starts) <= MOST_STEPS:
+            raise ValueError(f"its timeline has {len(starts):,} steps, and not 1 to {MOST_STEPS:,}")
+        found = cls(unit, starts, last, binned)
+        found._check_order()
+        return found
+
+    def _check_order(self) -> None:
+        """Raise `ValueError` unless the steps come one after the other, and all have names."""
+        if isinstance(self.starts, tuple) and any(type(tick) is not int for tick in self.starts):
+            raise ValueError("a step of its timeline is no whole number")
+        if np.any(self._ticks[1:] <= self._ticks[:-1]) or self.last < self.starts[-1]:
+            raise ValueError("its timeline goes back in time")
+        try:
+            self.label(0), self.label(-1)
+        except OverflowError:
+            raise ValueError("its timeline goes beyond the calendar") from None
 
 
 def _bin_starts(training: Ids, bins: int, first: int) -> tuple[int, ...]:

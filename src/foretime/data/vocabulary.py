@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 from foretime.errors import QuestionError, suggestion
 
@@ -14,6 +15,16 @@ class Vocabulary:
     def __init__(self, kind: str, names: Iterable[str]) -> None:
         self.kind = kind
         self.names: Sequence[str] = tuple(names)
+
+    @classmethod
+    def saved(cls, kind: str, names: Any) -> Vocabulary:
+        """Return the vocabulary of names that were saved; anything but a list of different texts is a `ValueError`."""
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"the name of a {kind} is no text")
+        found = cls(kind, names)
+        if len(found._ids) != len(found):
+            raise ValueError(f"the name of a {kind} is there twice")
+        return found
 
     def __len__(self) -> int:
         return len(self.names)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from foretime.evaluation.reliability_plot import check_plot_file
+from foretime.files import make_folder
 
 _PANELS = {
     "MRR": {"mrr": "MRR"},
@@ -35,7 +36,7 @@ def plot_backtest(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
         panel.set_ylim(bottom=0)
         panel.legend(fontsize=7)
     panels[-1].tick_params(axis="x", rotation=90)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     figure.savefig(file)
 
 

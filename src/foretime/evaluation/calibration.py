@@ -73,7 +73,7 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
-        """Return the calibration in plain values; raises `ValueError` or `TypeError` if they are none."""
+        """Return the calibration in plain values; raises one of several errors if they are none."""
         found = cls(**{**values, "kinds": tuple(OfKind(**kind) for kind in values["kinds"])})
         above_0 = [*(kind.temperature for kind in found.kinds), found.rest_temperature]
         numbers = np.array(
@@ -155,7 +155,7 @@ def _of_rows(values: Floats, scores: Tensor) -> Tensor:
     return send(torch.from_numpy(values)[:, None].to(scores.dtype), scores.device)
 
 
-class _Shape(NamedTuple):
+class _Peak(NamedTuple):
     """The best candidate of each question, its log-odds in a softmax of the scores, and `SHAPE`, (questions, 4)."""
 
     best: Tensor
@@ -163,7 +163,7 @@ class _Shape(NamedTuple):
     values: Floats
 
 
-def _shape(scores: Tensor) -> _Shape:
+def _shape(scores: Tensor) -> _Peak:
     logs = torch.log_softmax(scores, dim=1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
     top, columns = logs.topk(min(2, logs.shape[1]), dim=1)
     wide = widest(scores.device)
@@ -172,7 +172,7 @@ def _shape(scores: Tensor) -> _Shape:
     entropy = -torch.special.xlogy(logs.exp(), logs.exp()).sum(1).to(wide)
     values = torch.stack([first, -other, entropy, first - second], dim=1)  # (questions, 4)
     values = fetch(values.nan_to_num(nan=0.0).clamp(-_FARTHEST, _FARTHEST)).double()
-    return _Shape(best, (values[:, 0] + values[:, 1]).clamp(-_FARTHEST, _FARTHEST).numpy(), values.numpy())
+    return _Peak(best, (values[:, 0] + values[:, 1]).clamp(-_FARTHEST, _FARTHEST).numpy(), values.numpy())
 
 
 def _capped(found: Tensor, cap: Tensor) -> Tensor:

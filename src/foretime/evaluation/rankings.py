@@ -19,7 +19,7 @@ from foretime.data.graph import Graph
 from foretime.data.splitting import SPLITS
 from foretime.devices import fetch
 from foretime.errors import ForetimeError
-from foretime.evaluation.ranks import ScoreFunction, batches, check_numbers
+from foretime.evaluation.ranks import ScoreFunction, batches, check_numbers, questions_at_once
 
 SINGLE_DIGITS = 9
 """So many significant digits tell any two single-precision numbers apart."""
@@ -37,7 +37,7 @@ def write_rankings(
     """
     try:
         with file.open("w", encoding="utf-8", newline="\n") as stream:
-            for _, batch in batches(questions, 256):
+            for _, batch in batches(questions, questions_at_once(len(graph.entities))):
                 _write_batch(stream, scorer, batch, graph, candidates)
         write_facts(file.with_name(file.name + FACTS_ENDING), graph)
     except OSError as error:

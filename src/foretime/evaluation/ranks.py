@@ -21,6 +21,8 @@ ScoreFunction = Callable[[Facts], Tensor]
 """Scores every entity as the object of each question: (questions, entities)."""
 
 Listener = Callable[[Facts, Tensor], None]
+QUESTIONS_AT_ONCE, SCORES_AT_ONCE = 256, 1 << 24
+"""How many questions are scored together, and how many scores: a matrix of these takes 64 megabytes."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ def score_questions(model: Model, questions: Facts) -> Tensor:
     return scores
 
 
+def questions_at_once(candidates: int) -> int:
+    """Return how many questions are scored together, so that memory does not grow with the candidates of each."""
+    return max(1, min(QUESTIONS_AT_ONCE, SCORES_AT_ONCE // max(1, candidates)))
+
+
 def batches(questions: Facts, size: int) -> Iterator[tuple[slice, Facts]]:
     """Yield the questions in slices of at most `size`."""
     for begin in range(0, len(questions), size):
@@ -64,7 +71,11 @@ def batches(questions: Facts, size: int) -> Iterator[tuple[slice, Facts]]:
 
 @torch.inference_mode()
 def rank(
-    scorer: ScoreFunction, questions: Facts, index: AnswerIndex, batch_size: int = 256, hear: Listener | None = None
+    scorer: ScoreFunction,
+    questions: Facts,
+    index: AnswerIndex,
+    batch_size: int = QUESTIONS_AT_ONCE,
+    hear: Listener | None = None,
 ) -> Ranks:
     """Return the ranks of the true answers among all entities, other answers in the index filtered out.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from foretime.errors import ConfigError, ForetimeError
 from foretime.evaluation.reliability import Reliability
+from foretime.files import make_folder
 
 ENDINGS = (".svg", ".png")
 
@@ -39,5 +40,5 @@ def plot_reliability(found: Mapping[str, Reliability], file: Path) -> None:
         panel.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="probability of the best answer")
         panel.set_title(f"{slot}: ECE {one.ece:.3f}, {one.questions:,} questions", fontsize=9)
     panels[0].set_ylabel("share that is right")
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     figure.savefig(file)

@@ -15,7 +15,7 @@ from foretime.evaluation.filters import AnswerIndex, FilterName, facts_of_questi
 from foretime.evaluation.groups import PairHistory, by_direction, by_entities, by_horizon, by_kind, by_predicate
 from foretime.evaluation.metrics import Metrics, table_of
 from foretime.evaluation.protocols import FORECASTS, PROTOCOLS, EvaluationProtocol
-from foretime.evaluation.ranks import Ranks, ScoreFunction, rank
+from foretime.evaluation.ranks import Ranks, ScoreFunction, questions_at_once, rank
 from foretime.evaluation.reliability_plot import check_plot_file, plot_reliability
 from foretime.evaluation.resampling import bootstrap, sum_by_fact
 from foretime.evaluation.slot_reports import SlotEvaluation
@@ -208,12 +208,17 @@ def evaluate(
     graph: Graph,
     split: str = "test",
     filter_name: FilterName = "exact",
-    batch_size: int = 256,
+    batch_size: int | None = None,
     protocol: EvaluationProtocol | None = None,
 ) -> Evaluation:
-    """Return the evaluation of a scorer on a split of the graph, by the one protocol that every figure here follows."""
+    """Return the evaluation of a scorer on a split of the graph, by the one protocol that every figure here follows.
+
+    Without a `batch_size` as many questions are scored together as `questions_at_once` says.
+    """
     questions = questions_of(graph.facts(split), len(graph.predicates), filter_name)
-    ranks = rank(scorer, questions, AnswerIndex.of(graph, filter_name), batch_size)
+    ranks = rank(
+        scorer, questions, AnswerIndex.of(graph, filter_name), batch_size or questions_at_once(len(graph.entities))
+    )
     return Evaluation.of(ranks, questions, graph, split, filter_name, protocol)
 
 

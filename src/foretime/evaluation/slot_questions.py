@@ -13,7 +13,7 @@ from foretime.data.graph import Graph
 from foretime.devices import fetch, send
 from foretime.evaluation.calibration import ScoredCandidates
 from foretime.evaluation.groups import COUNT_KINDS, KINDS, PairHistory
-from foretime.evaluation.ranks import batches
+from foretime.evaluation.ranks import batches, questions_at_once
 from foretime.evaluation.slots import Slot, SlotIndex, SlotScore, at_single_times
 
 
@@ -61,9 +61,10 @@ class OpenCandidates:
 
 @torch.inference_mode()
 def candidates(
-    score: SlotScore, graph: Graph, slot: Slot, facts: Facts, history: PairHistory, batch_size: int = 256
+    score: SlotScore, graph: Graph, slot: Slot, facts: Facts, history: PairHistory
 ) -> Iterator[ScoredCandidates]:
     """Yield the open candidates of the facts; a fact with two ends asks for both of its times."""
     still_open = OpenCandidates(graph, slot, history)
-    for _, batch in batches(at_single_times(facts) if slot == "time" else facts, batch_size):
+    size = questions_at_once(len(graph.entities))
+    for _, batch in batches(at_single_times(facts) if slot == "time" else facts, size):
         yield still_open.of(batch, score(slot, batch))

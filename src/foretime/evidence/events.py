@@ -246,7 +246,7 @@ def _listed(rows: dict[str, _Rows], entities: int, predicates: int, steps: int, 
 
 def _by_time(rows: _Rows, first: Offsets) -> _Rows:
     """Return the rows of each pair sorted by time, whatever their predicates; pair k has `first[k]` to the next."""
-    pair = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    pair = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
     return rows.take(rows._replace(subject=pair).order("subject", "time"))
 
 

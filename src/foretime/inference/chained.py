@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foretime.errors import QuestionError
-from foretime.evaluation.slots import SLOTS
+from foretime.evaluation.slots import SLOTS, Slot
 from foretime.inference.answers import AND, Answer, Question
 from foretime.inference.chain import Chain, chain_of, first_chances
 from foretime.inference.explanation.details import FullDetails
@@ -56,7 +56,7 @@ def explain_two(explainer: Explainer, question: Question, answer: Answer, top: i
 
 
 def _steps(
-    explainer: Explainer, question: Question, names: Mapping[str, str], top: int
+    explainer: Explainer, question: Question, names: Mapping[Slot, str], top: int
 ) -> tuple[Explanation, Explanation]:
     """Return why the first, and why the second given the first."""
     predictor = explainer.predictor

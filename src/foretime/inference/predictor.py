@@ -19,7 +19,7 @@ from foretime.data.vocabulary import Vocabulary
 from foretime.devices import fetch
 from foretime.errors import QuestionError, RunError, told_as
 from foretime.evaluation.groups import PairHistory
-from foretime.evaluation.ranks import batches
+from foretime.evaluation.ranks import batches, questions_at_once
 from foretime.evaluation.slot_questions import kinds_asked
 from foretime.evaluation.slots import SLOTS, Slot, SlotIndex, inverted, score_terms
 from foretime.evidence.module import EvidenceComponent, WithEvidence, evidence_of
@@ -146,7 +146,7 @@ class Predictor:
         for slot in SLOTS:
             rows = [row for row, target in enumerate(targets) if target == (slot,) and row not in timeless]
             facts = self.facts_of([questions[row] for row in rows], slot)
-            for part, batch in batches(facts, 256):
+            for part, batch in batches(facts, questions_at_once(len(self.graph.entities))):
                 asked = [questions[row] for row in rows[part]]
                 for row, found in zip(rows[part], self._answer(slot, asked, batch, top, already_known), strict=True):
                     answers[row] = found

@@ -8,11 +8,11 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from foretime.data.restrictions import BETWEEN
 from foretime.errors import QuestionError
-from foretime.files import parse_json, read_text, write_bytes, write_text
+from foretime.files import make_folder, parse_json, read_text, write_bytes, write_text
 from foretime.inference.answers import GIVEN, WHERE, AlreadyKnown, Answers, Question
 from foretime.inference.predictor import Predictor
 
@@ -25,6 +25,23 @@ OPEN = ("", "?")
 SHOWN_AT_MOST = 20
 _TABS: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
 Row = dict[str, Any]
+
+
+class Wanted(NamedTuple):
+    """What is wanted of every question: how many answers, which, and with how many reasons."""
+
+    top: int
+    already_known: AlreadyKnown
+    reasons: int
+    flat: bool
+    """Whether reasons are one text."""
+
+
+class Answered(NamedTuple):
+    """A row for each answer to a question, and the names that were taken for others: the slot and both names."""
+
+    rows: list[Row]
+    taken: list[list[str]]
 
 
 def read_questions(path: Path) -> dict[str, Question]:
@@ -62,52 +79,63 @@ def answer_file(
     already_known: AlreadyKnown = "mark",
     reasons: int = 0,
     note: Callable[[str], None] = warnings.warn,
+    answer: Callable[[list[Question], Wanted], list[Answered]] | None = None,
 ) -> int:
     """Answer every question of a file, write the answers to another, and return how many questions there were.
 
     Every question is checked before any is answered; the wrong ones are reported together. With `reasons`, the column
-    of that name has the first reasons of each answer. `note` hears of names that were taken for others.
+    of that name has the first reasons of each answer. `note` hears of names that were taken for others. `answer` has
+    them answered elsewhere.
     """
     write = WRITERS.get(out.suffix.lower())
     if write is None:
         raise QuestionError(f"{out}: answers are written as {', '.join(WRITERS)}; end the name with one of these")
     questions = read_questions(path)
     _check(predictor, questions)
-    answers = predictor.predict_many(list(questions.values()), top, already_known)
+    asked, wanted = list(questions.values()), Wanted(top, already_known, reasons, write is not _write_json_lines)
+    restricted = any(question.restriction for question in asked)
+    columns = (*ANSWER_FIELDS, *([WHERE] if restricted else []), *([REASONS] if reasons else []))
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        pairs, flat = zip(questions.values(), answers, strict=True), write is not _write_json_lines
-        restricted = any(question.restriction for question in questions.values())
-        rows = [row for asked, found in pairs for row in _answer_rows(asked, found, restricted, reasons, flat)]
-        write(out, (*ANSWER_FIELDS, *([WHERE] if restricted else []), *([REASONS] if reasons else [])), rows)
+        make_folder(out.parent)
+        found = answer(asked, wanted) if answer else answer_all(predictor, asked, wanted)
+        write(out, columns, [{name: row[name] for name in columns} for one in found for row in one.rows])
     except OSError as error:
         raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
-    for text in _taken(questions, answers):
+    for text in _taken(questions, found):
         note(text)
     return len(questions)
 
 
-def _taken(questions: dict[str, Question], answers: list[Answers]) -> Iterator[str]:
-    """Yield a line for each name that was taken for another, with the first question that has it."""
+def answer_all(predictor: Predictor, questions: list[Question], wanted: Wanted) -> list[Answered]:
+    """Return the answers to questions as rows of a file."""
+    found = zip(questions, predictor.predict_many(questions, wanted.top, wanted.already_known), strict=True)
+    return [
+        Answered(
+            list(_answer_rows(question, answers, wanted)),
+            [[slot, given, getattr(answers.question, slot)] for slot, given in answers.taken.items()],
+        )
+        for question, answers in found
+    ]
+
+
+def _taken(questions: Iterable[str], answered: list[Answered]) -> Iterator[str]:
+    """Yield a line for each name that was taken for another, with the place of the first question that has it."""
     said: set[tuple[str, str]] = set()
-    for place, found in zip(questions, answers, strict=True):
-        for slot, given in found.taken.items():
-            name = getattr(found.question, slot)
+    for place, found in zip(questions, answered, strict=True):
+        for slot, given, name in found.taken:
             if (given, name) not in said:
                 said.add((given, name))
                 yield f"{place}: the {slot} {given!r} is taken for {name!r}"
 
 
-def _answer_rows(question: Question, answers: Answers, restricted: bool, reasons: int, flat: bool) -> Iterator[Row]:
-    """Yield one row for each answer, its question as it was given; where it must be flat, its reasons are one text."""
+def _answer_rows(question: Question, answers: Answers, wanted: Wanted) -> Iterator[Row]:
+    """Yield one row for each answer, its question as it was given."""
     for answer in answers:
         found = vars(question) | vars(answer) | {"answer": answer.name}
-        row = {name: found[name] for name in ANSWER_FIELDS}
-        if restricted:
-            row[WHERE] = str(question.restriction) or None
-        if reasons:
-            why = answer.reasons(reasons)
-            row[REASONS] = " | ".join(reason.brief for reason in why) if flat else [one.to_dict() for one in why]
+        row = {name: found[name] for name in ANSWER_FIELDS} | {WHERE: str(question.restriction) or None}
+        if wanted.reasons:
+            why = answer.reasons(wanted.reasons)
+            row[REASONS] = " | ".join(one.brief for one in why) if wanted.flat else [one.to_dict() for one in why]
         yield row
 
 

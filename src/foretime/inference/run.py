@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,12 +31,14 @@ from foretime.inference.living import LivingState, UpdateReport
 from foretime.inference.measuring import ExplanationMeter, measure_explanations
 from foretime.inference.named_events import planted_file
 from foretime.inference.predictor import Predictor
+from foretime.inference.question_parts import answer_in_parts
 from foretime.inference.questions import answer_file
 from foretime.inference.views import By, RunView, view_as_of, view_on
 from foretime.inference.what_if import WhatIf
 from foretime.rules.mining import mine_rules
 from foretime.rules.table import Rules
 from foretime.runs.evaluation import evaluate_split
+from foretime.runs.executor import open_executor, wants_executor
 from foretime.runs.finish import note_on_backtests
 from foretime.runs.folder import RunFolder
 from foretime.runs.helping import join_launcher
@@ -119,7 +121,8 @@ class Run:
         report, backtests = self._folder.report(), self._folder.backtests()
         if not backtests:
             return report
-        return report | {"backtests": backtests, "test_note": note_on_backtests(report["test_note"], backtests)}
+        with self._folder.reading_report():
+            return report | {"backtests": backtests, "test_note": note_on_backtests(report["test_note"], backtests)}
 
     @property
     def history(self) -> Table:
@@ -129,7 +132,8 @@ class Run:
     @property
     def evaluations(self) -> dict[str, Evaluation]:
         """The evaluation of each split that the report has; raises `RunError` if the run is not finished."""
-        return evaluations_in(self.report)
+        with self._folder.reading_report():
+            return evaluations_in(self.report)
 
     @property
     def metrics(self) -> Table:
@@ -137,16 +141,18 @@ class Run:
 
         Raises `RunError` if the run is not finished.
         """
-        return metrics_table(self.evaluations)
+        with self._folder.reading_report():
+            return metrics_table(self.evaluations)
 
     @property
     def summary(self) -> str:
         """What was trained on what, for how long, and how often test was ranked; `RunError` if it is not finished."""
         report = self.report
-        return (
-            f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
-            f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}"
-        )
+        with self._folder.reading_report():
+            return (
+                f"{report['model']} on {report['data']}: best epoch {report['best_epoch']} of {report['epochs']}, "
+                f"{report['training_seconds']:.0f} s, {report['parameters']:,} parameters; {report['test_note']}"
+            )
 
     @property
     def uses_time(self) -> bool:
@@ -219,6 +225,8 @@ class Run:
         already_known: AlreadyKnown = "mark",
         reasons: int = 0,
         note: Callable[[str], None] = warnings.warn,
+        jobs: int = 1,
+        cluster: str | None = None,
     ) -> int:
         """Answer the questions of a TSV, CSV or JSON Lines file, and return how many there were.
 
@@ -226,11 +234,22 @@ class Run:
         `reasons` reasons. `note` is called with a text for each name that was taken for another; by default it is a
         warning. Raises `QuestionError` with every wrong line, before any question is answered.
 
+        With several `jobs`, or on a Ray `cluster`, many processes of one thread each answer parts of the file. Each
+        opens the run, so that is for tens of thousands of questions.
+
         >>> _ = Path("questions.tsv").write_text("subject\\tpredicate\\ttime\\nstate 0\\tvisits\\t2020-05-05\\n")
         >>> run.answer_file("questions.tsv", "answers.csv", top=3)
         1
         """
-        return answer_file(self.predictor, Path(questions), Path(out), top, already_known, reasons, note)
+        path, target = Path(questions), Path(out)
+        answer, own = (
+            partial(answer_file, self.predictor, path, target, top, already_known, reasons, note),
+            self._folder,
+        )
+        if not wants_executor(jobs, cluster):
+            return answer()
+        with open_executor(jobs, cluster) as executor:
+            return answer(answer_in_parts(executor, (own.path, own.device), path, target, note))
 
     def forecast(
         self,
@@ -498,6 +517,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
     warm_start: Run | Path | str | None = None,
     callback: Callback | None = None,
     jobs: int = 1,
+    cluster: str | None = None,
     device: str | None = None,
     test: bool = True,
     tensorboard: bool = False,
@@ -518,6 +538,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
             begins as usual. Without a graph it is trained on the graph of that run and its updates.
         callback: is called at every step and epoch.
         jobs: how many trainings run in parallel, where the run has several.
+        cluster: the Ray cluster on whose nodes they run, as `auto` (docs/cluster.md).
         device: `cpu`, `cuda`, `cuda:1` or `mps`; by default that of the configuration, whose default is `auto`.
         test: whether test is ranked at the end.
         tensorboard: whether the run folder gets TensorBoard scalars.
@@ -586,7 +607,9 @@ def train(  # noqa: PLR0913, each is a choice of its own
     create_run(loaded, final, chosen, hear, rules[0] if rules else None, start)
     if loaded.bad_rows:
         hear.announce(f"{loaded.bad_rows.note}; they are in {loaded.bad_rows.write(chosen / BAD_ROWS)}")
-    return resume(chosen, callback=callback, jobs=jobs, device=device, test=test, tensorboard=tensorboard)
+    return resume(
+        chosen, callback=callback, jobs=jobs, cluster=cluster, device=device, test=test, tensorboard=tensorboard
+    )
 
 
 def _outline(graph: Graph) -> str:
@@ -612,6 +635,7 @@ def resume(
     epochs: int | None = None,
     callback: Callback | None = None,
     jobs: int = 1,
+    cluster: str | None = None,
     device: str | None = None,
     test: bool = True,
     tensorboard: bool = False,
@@ -630,7 +654,7 @@ def resume(
     if epochs is not None:
         plan_epochs(path, epochs)
     heard = Callbacks([callback or Callback(), *([TensorBoard(Path(path))] if tensorboard else [])])
-    return Run(_resume(path, heard, test, jobs, device))
+    return Run(_resume(path, heard, test, jobs, device, cluster))
 
 
 def open_run(folder: Path | str, *, device: str | None = None) -> Run:

@@ -73,7 +73,8 @@ def pair_sums(query: Tensor, table: Tensor, objects: Tensor | None, kind: Kind) 
 
 def _moduli(query: Tensor, rows: Tensor) -> Tensor:
     # a norm has a gradient at zero, where the root of a sum has none
-    return torch.linalg.vector_norm(torch.stack((query - rows).chunk(2, dim=-1)), dim=0).sum(-1)
+    moduli: Tensor = torch.linalg.vector_norm(torch.stack((query - rows).chunk(2, dim=-1)), dim=0)
+    return moduli.sum(-1)
 
 
 FORMULAS: dict[Kind, Callable[[Tensor, Tensor], Tensor]] = {

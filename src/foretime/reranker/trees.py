@@ -15,9 +15,10 @@ from foretime.config import RerankerConfig
 from foretime.data.facts import Facts, Ids
 from foretime.errors import DataError
 from foretime.evaluation.filters import AnswerIndex
-from foretime.evaluation.ranks import batches
+from foretime.evaluation.ranks import batches, questions_at_once
 from foretime.models import Model
 from foretime.reranker.boosted_trees import BoostedTrees
+from foretime.reranker.feature_file import FeatureFile
 from foretime.reranker.features.extractor import FeatureExtractor, Features, Shortlist, score_each_term, shortlist_of
 from foretime.reranker.tree_arrays import DEEPEST
 from foretime.reranker.tree_files import damaged, of_another_version, read_trees, write_trees
@@ -26,7 +27,6 @@ from foretime.reranker.tree_text import read_tree_text
 if TYPE_CHECKING:
     from lightgbm import Booster
 
-BATCH = 256
 WHAT = "foretime reranker 3"
 """What the file of a re-ranker says it is; the number goes up whenever features change their meaning."""
 
@@ -39,39 +39,34 @@ class Examples:
     """
 
     names: list[str]
-    features: Features
+    features: Features | FeatureFile
     right: NDArray[np.int8]
     sizes: Ids
 
 
-def join(examples: list[Examples]) -> Examples:
-    """Return all examples as one."""
-    return Examples(
-        examples[0].names,
-        np.concatenate([some.features for some in examples]),
-        np.concatenate([some.right for some in examples]),
-        np.concatenate([some.sizes for some in examples]),
-    )
-
-
 @torch.inference_mode()
-def examples_of(model: Model, extractor: FeatureExtractor, facts: Facts, seen: AnswerIndex, top: int) -> Examples:
+def examples_of(
+    model: Model, extractor: FeatureExtractor, facts: Facts, seen: AnswerIndex, top: int, folder: Path
+) -> Examples:
     """Return the examples of facts with their inverses; `seen` is what the base model has trained on.
 
     Facts with the same question are one question with several true candidates. A question whose answers are not among
-    its best candidates teaches nothing and is left out.
+    its best candidates teaches nothing and is left out. Features go to the disk of a folder.
     """
     questions, answers = distinct_questions(facts)
-    found: list[Examples] = []
-    for rows, batch in batches(questions, BATCH):
+    names, features = list[str](), FeatureFile(folder)
+    labels, sizes = [np.empty(0, dtype=np.int8)], [np.empty(0, dtype=np.int64)]
+    for rows, batch in batches(questions, questions_at_once(extractor.index.entities)):
         terms = score_each_term(model, batch)
         shortlist = unknown_only(shortlist_of(torch.stack(list(terms.values())).sum(0), batch, seen, top))
         right = is_answer(shortlist, answers, rows.start)
-        names, features = extractor.extract(terms, batch, shortlist)
+        names, found = extractor.extract(terms, batch, shortlist)
         useful = np.bincount(shortlist.question, weights=right, minlength=len(batch)) > 0
         kept = useful[shortlist.question]
-        found.append(Examples(names, features[kept], right[kept], np.diff(shortlist.first)[useful]))
-    return join(found)
+        features.append(found[kept])
+        labels.append(right[kept])
+        sizes.append(np.diff(shortlist.first)[useful])
+    return Examples(names, features, np.concatenate(labels), np.concatenate(sizes))
 
 
 @dataclass(frozen=True)
@@ -120,16 +115,18 @@ def boost(
     threads: int,
     on_tree: Callable[[int], None] | None = None,
 ) -> Booster:
-    """Return the trees as LightGBM has fitted them. The examples are not joined: they may be many gigabytes."""
+    """Return the trees as LightGBM has fitted them. Features are streamed: they may be many gigabytes."""
     import lightgbm
+
+    from foretime.reranker.streamed import StreamedDataset  # loads LightGBM
 
     if sum(len(some.sizes) for some in examples) == 0:
         raise DataError(
             "the base model has the answer of no unseen fact among its best candidates; raise reranker.top, train it "
             "longer, or set reranker.use to false"
         )
-    data = lightgbm.Dataset(
-        [some.features for some in examples],
+    data = StreamedDataset(
+        (some.features for some in examples),
         label=np.concatenate([some.right for some in examples]),
         group=np.concatenate([some.sizes for some in examples]),
         feature_name=plain_names(examples[0].names),
@@ -145,7 +142,7 @@ def boost(
         "max_bin": 127,
         "seed": seed,
         "deterministic": True,
-        "force_row_wise": True,
+        "force_col_wise": True,  # by rows there would be two more copies of the bins, for the same trees
         "num_threads": threads,
         "verbosity": -1,
     }

@@ -11,7 +11,7 @@ these and `body_count` and `head_count` the number of such steps, so that the ra
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import get_args
 
@@ -37,58 +37,63 @@ def mine_temporal(
 ) -> Rules:
     """Return the temporal rules that the static ones become and that reach the thresholds.
 
-    `sizes` are the numbers of entities, predicates (without inverses) and steps.
+    `sizes` are the numbers of entities, predicates (without inverses) and steps. One kind of rule is read in time after
+    the other, and of each only what reaches the thresholds is kept: all readings at once are many times the static
+    rules.
     """
-    measured = measure(temporal_candidates(static, sizes[1]), facts, sizes, config, progress, prune=True)
-    kept = measured.take(
-        (measured.support >= (config.support if config.counting == "windowed" else 0))
-        & (measured.confidence >= config.confidence)
-        & (measured.head_coverage >= config.head_coverage)
-    )
-    return _best_patterns(kept) if config.best_pattern_only else kept
+    index = event_index(facts, *sizes)
+    runs, kept = _runs(index), []
+    for pattern, shape in _each_kind(progress):
+        rules = temporal_candidates(static, pattern, shape, sizes[1])
+        if not len(rules):
+            continue
+        if config.counting == "windowed":
+            rules = _with_head_coverage(rules, pattern, index, config.window)
+            rules = rules.take(rules.head_coverage >= config.head_coverage)
+        kept.append(_reaching_thresholds(_with_confidence(rules, pattern, index, runs, config), config))
+    found = join(kept)
+    return _best_patterns(found) if config.best_pattern_only else found
 
 
-def temporal_candidates(static: Rules, predicates: int) -> Rules:
-    """Return every temporal reading of the static rules, all measures zero."""
-    tables = []
-    for pattern, shape in KINDS:
-        of_length = (static.second == NO_SECOND) == (pattern.length == 1)
-        rules = static.take(of_length & (static.shape == shape))
-        tables += [_read_in_time(rules, pattern, shape, predicates)] if len(rules) else []
-    return join(tables)
+def temporal_candidates(static: Rules, pattern: Pattern, shape: Shape, predicates: int) -> Rules:
+    """Return every reading of the static rules of a shape in a pattern, all measures zero."""
+    of_length = (static.second == NO_SECOND) == (pattern.length == 1)
+    return _read_in_time(static.take(of_length & (static.shape == shape)), pattern, shape, predicates)
 
 
-def measure(
-    rules: Rules,
-    facts: Facts,
-    sizes: tuple[int, int, int],
-    config: RulesConfig,
-    progress: Progress | None = None,
-    prune: bool = False,
-) -> Rules:
-    """Return the temporal rules with their measures, in the order given.
-
-    With `prune`, rules below the head coverage asked for are left out before their bodies are counted.
-    """
+def measure(rules: Rules, facts: Facts, sizes: tuple[int, int, int], config: RulesConfig) -> Rules:
+    """Return the temporal rules with their measures, in the order given."""
     index = event_index(facts, *sizes)
     runs = _runs(index)
     tables, places = [], []
-    for number, (pattern, shape) in enumerate(KINDS):
+    for pattern, shape in KINDS:
         rows = np.flatnonzero((rules.pattern == pattern.name) & (rules.shape == shape))
-        if progress is not None:
-            progress(f"{pattern.name} on a {shape}", number, len(KINDS))
         if not len(rows):
             continue
         counted = rules.take(rows)
         if config.counting == "windowed":
             counted = _with_head_coverage(counted, pattern, index, config.window)
-            kept = np.flatnonzero(counted.head_coverage >= config.head_coverage) if prune else np.arange(len(rows))
-            counted, rows = counted.take(kept), rows[kept]
         tables.append(_with_confidence(counted, pattern, index, runs, config))
         places.append(rows)
     if not tables:
         return rules
     return join(tables).take(np.argsort(np.concatenate(places), kind="stable"))
+
+
+def _each_kind(progress: Progress | None) -> Iterator[tuple[Pattern, Shape]]:
+    """Yield every pattern with every shape, and tell which is next."""
+    for number, (pattern, shape) in enumerate(KINDS):
+        if progress is not None:
+            progress(f"{pattern.name} on a {shape}", number, len(KINDS))
+        yield pattern, shape
+
+
+def _reaching_thresholds(rules: Rules, config: RulesConfig) -> Rules:
+    return rules.take(
+        (rules.support >= (config.support if config.counting == "windowed" else 0))
+        & (rules.confidence >= config.confidence)
+        & (rules.head_coverage >= config.head_coverage)
+    )
 
 
 def _read_in_time(rules: Rules, pattern: Pattern, shape: Shape, predicates: int) -> Rules:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from foretime.rules.files import RUN_RULES
 
-Role = Literal["config", "graph", "rules", "weights", "members", "reranker", "slots", "report"]
+Role = Literal["config", "graph", "rules", "weights", "members", "reranker", "slots", "report", "backtests"]
 TREES = "safetensors"
 """How the names of files of trees end."""
 MANIFEST = "manifest.json"
@@ -38,9 +38,11 @@ SOFTMAX = RunFile("slots.safetensors", "slots")
 SLOTS = RunFile(f"slots-*.{TREES}", "slots")
 GAP = RunFile("gap.json", "report")
 REPORT = RunFile("report.json", "report")
+BACKTESTS = RunFile("backtests.jsonl", "backtests")
+"""The only one that grows: a line is there before the manifest lists it."""
 RUN_FILES = (
     CONFIG, GRAPH, FACTS, ATTRIBUTES, RULES, BEST, MEMBERS, RERANKER, WITHOUT_VALID, TO_CALIBRATE, SOFTMAX, SLOTS,
-    GAP, REPORT,
+    GAP, REPORT, BACKTESTS,
 )  # fmt: skip
 
 _RESTORE = "restore it from a copy of the run, or train again in another folder"
@@ -53,6 +55,7 @@ REMEDIES: dict[Role, str] = {
     "reranker": f"restore it, or remove {RERANKER.pattern}: foretime train --resume {{run}} then fits it again",
     "slots": "restore it, or remove it: foretime train --resume {run} then fits it again",
     "report": "restore it, or write it again with foretime train --resume {run}",
+    "backtests": "restore it from a copy of the run: it says how often test was ranked",
 }
 """What to do about a file that is missing or differs."""
 

@@ -18,7 +18,7 @@ from foretime.evaluation.counting import Counting
 from foretime.evaluation.filters import facts_of_questions
 from foretime.evaluation.groups import PairHistory
 from foretime.evaluation.interval_overlap import IntervalOverlap, overlap
-from foretime.evaluation.ranks import Ranks, join_ranks
+from foretime.evaluation.ranks import Ranks, join_ranks, questions_at_once
 from foretime.evaluation.reliability import Believed, believed, join
 from foretime.evaluation.slot_questions import OpenCandidates, candidates, kinds_asked, kinds_for
 from foretime.evaluation.slot_reports import (
@@ -137,7 +137,8 @@ def rank_entities(
         left = still_open.of(batch, scores)
         found.append(believed(calibration.probabilities(left.scores, left.kind), left.answer, left.kind))
 
-    return rank(scorer.score, questions, index, hear=hear), join(found)
+    size = questions_at_once(len(scorer.graph.entities))
+    return rank(scorer.score, questions, index, size, hear), join(found)
 
 
 def _rank_entities(
@@ -145,7 +146,8 @@ def _rank_entities(
 ) -> SlotRanks:
     """Return the ranks of objects or subjects; by counting, those of a sample."""
     graph, (ranks, found) = scorer.graph, rank_entities(scorer, questions, index, calibration, history)
-    counted = rank(partial(Counting(graph).score_slot, "object"), drawn(questions, ASKED_AT_MOST), index)
+    size = questions_at_once(len(graph.entities))
+    counted = rank(partial(Counting(graph).score_slot, "object"), drawn(questions, ASKED_AT_MOST), index, size)
     return SlotRanks(ranks, counted, np.arange(len(questions)), found, (_NO_STEPS, _NO_STEPS))
 
 

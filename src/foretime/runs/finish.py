@@ -10,6 +10,7 @@ from foretime.data.graph import Graph
 from foretime.devices import device_text
 from foretime.errors import RunError
 from foretime.evaluation.calibration import Calibration
+from foretime.evaluation.slot_questions import kinds_for
 from foretime.evaluation.slots import SLOTS
 from foretime.files import write_json
 from foretime.reranker.folds import fits_on_valid, fitted_on, halves_of_valid
@@ -112,9 +113,14 @@ def calibrations_in(report: Any) -> dict[str, Calibration] | None:
         if "calibration" not in report:
             found = {slot: softmax_at(slot, report["temperatures"][slot]) for slot in SLOTS}
             return {slot: Calibration.from_dict(one.to_dict()) for slot, one in found.items()}
-        return {slot: Calibration.from_dict(report["calibration"][slot]) for slot in SLOTS}
-    except (AttributeError, KeyError, TypeError, ValueError):
+        calibrations: dict[str, Calibration] = {
+            slot: Calibration.from_dict(report["calibration"][slot]) for slot in SLOTS
+        }
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
+    # a question of a kind that is missing would have no temperature
+    whole = all(len(calibrations[slot].kinds) == len(kinds_for(slot)) for slot in SLOTS)
+    return calibrations if whole else None
 
 
 def note_on_test(ranked: bool, before: list[int]) -> str:

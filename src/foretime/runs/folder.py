@@ -43,12 +43,22 @@ from foretime.config import Config, TrainingConfig, config_text, override, read_
 from foretime.data.graph import Graph
 from foretime.devices import find_device
 from foretime.errors import ConfigError, RunError
-from foretime.files import append_line, hold, json_bytes, parse_json, read_json, read_text, write_bytes, write_text
+from foretime.files import (
+    MOST_JSON,
+    hold,
+    json_bytes,
+    make_folder,
+    parse_json,
+    read_json,
+    read_text,
+    write_bytes,
+    write_text,
+)
 from foretime.models import model_class
 from foretime.rules.files import read_rules
 from foretime.rules.table import Rules
 from foretime.runs import contents
-from foretime.runs.manifest import FileProblem, Manifest, compare, read_manifest, write_whole
+from foretime.runs.manifest import FileProblem, Manifest, compare, list_backtests, read_manifest, write_whole
 from foretime.training.files import TrainingFiles
 from foretime.training.settings import default_penalties
 
@@ -85,7 +95,7 @@ class RunFolder(TrainingFiles):
         """Return a new run folder with configuration, graph and rules; one that holds a run already is an error."""
         cls.check_free(path)
         run = cls(path)
-        run.path.mkdir(parents=True, exist_ok=True)
+        make_folder(run.path)
         graph.save(run.path)
         if rules is not None:
             rules.on(graph).save(run.rules_file)
@@ -217,16 +227,22 @@ class RunFolder(TrainingFiles):
 
     def add_backtest(self, found: dict[str, Any]) -> None:
         """Keep in mind that a backtest has ranked facts of test; a folder that may not be written stays as it is."""
-        with suppress(OSError):
-            append_line(self.backtests_file, json.dumps(found, ensure_ascii=False))
+        with suppress(OSError), self.held():
+            lines = [*self.backtests(), found]
+            text = "".join(
+                json.dumps({"number": n} | line, ensure_ascii=False) + "\n" for n, line in enumerate(lines, 1)
+            )
+            write_text(self.backtests_file, text)
+            list_backtests(self.path)
 
     def backtests(self) -> list[dict[str, Any]]:
         """Return the backtests that have ranked facts of test, in their order."""
         try:
-            return [parse_json(line) for line in read_text(self.backtests_file).splitlines()]
+            found = [parse_json(line) for line in read_text(self.backtests_file, MOST_JSON).splitlines()]
+            return [_backtest(line, number) for number, line in enumerate(found, start=1)]
         except FileNotFoundError:
             return []
-        except (OSError, ValueError) as error:
+        except (OSError, AttributeError, TypeError, ValueError) as error:
             raise RunError(f"{self.backtests_file}: damaged ({error}); restore the file or remove it") from None
 
     def fold(self, number: int) -> RunFolder:
@@ -281,6 +297,17 @@ class RunFolder(TrainingFiles):
                 f"{self.report_file}: damaged report ({error}); write it again with foretime train --resume {self.path}"
             ) from None
 
+    @contextmanager
+    def reading_report(self) -> Iterator[None]:
+        """Raise `RunError` where what a report says is not what is read from it within."""
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise RunError(
+                f"{self.report_file}: damaged report ({type(error).__name__}: {error}); remove it, and foretime train "
+                f"--resume {self.path} writes it again"
+            ) from None
+
     def write_report(self, report: dict[str, Any]) -> None:
         """Finish the run: write its manifest, then its report."""
         content = json_bytes(report)
@@ -310,6 +337,14 @@ def _read_object(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")
     return found
+
+
+def _backtest(line: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return what a line says of a backtest, without its number; anything else is a `ValueError`."""
+    said = {name: value for name, value in line.items() if name != "number"}
+    if line.get("number") != number or [type(said.get(name)) for name in ("at", "first", "last")] != [str] * 3:
+        raise ValueError(f"line {number} is not that of a backtest")
+    return said
 
 
 def _epochs_in(file: Path) -> int:

@@ -17,6 +17,7 @@ from foretime.config import EvidenceConfig
 from foretime.data.graph import Graph
 from foretime.evaluation import AnswerIndex, questions_of, rank
 from foretime.evaluation.protocols import in_order
+from foretime.evaluation.ranks import questions_at_once
 from foretime.evidence.gap import largest_gap
 from foretime.reranker.scorer import Scorer
 from foretime.runs.evaluation import drawn
@@ -53,9 +54,9 @@ def choose_gap(scorer: Scorer, graph: Graph, evidence: EvidenceConfig) -> Chosen
         return ChosenGap(None)
     asked = ask(scorer, graph, evidence, "valid", "multi-step").scorer
     questions, answers = questions_of(drawn(graph.valid, ASKED_AT_MOST), len(graph.predicates)), AnswerIndex.of(graph)
-    usual = largest_gap(graph.train)
+    usual, size = largest_gap(graph.train), questions_at_once(len(graph.entities))
     tried: list[int | None] = [None, *(usual * times for times in TRIED)]
-    ranks = np.array([1 / rank(asked.within(one).score, questions, answers).realistic for one in tried])
+    ranks = np.array([1 / rank(asked.within(one).score, questions, answers, size).realistic for one in tried])
     better = ranks - ranks[0]  # (tried, questions)
     best = int(better.mean(1).argmax())
     error = better[best].std() / len(questions) ** 0.5

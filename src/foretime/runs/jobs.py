@@ -11,6 +11,7 @@ from typing import NamedTuple
 from foretime.config import Config
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
+from foretime.files import make_folder
 from foretime.reranker.folds import facts_of_base_model, folds_left_out, folds_of
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
@@ -88,9 +89,17 @@ def train_job(
 ) -> None:
     """Train a job to its end, or resume it."""
     folder = job.folder(run)
-    folder.path.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.path)
     facts, origin = _facts_of(job, graph, config), origin_of(run, config, graph, *job)
     Trainer(folder, member_config(config, job.member), graph, callback, facts, rules, origin, team).fit()
+
+
+def train_alone(callback: Callback, run: str, job: tuple[int | None, int], threads: int, device: str) -> None:
+    """Train a job of a run in a process that does nothing else: with so many threads, on the named device."""
+    folder = RunFolder.find(run, device)
+    graph, config = folder.graph(), folder.config()
+    config = config.model_copy(update={"training": config.training.model_copy(update={"threads": threads})})
+    train_job(Job(*job), folder, config, graph, folder.rules(graph), callback)
 
 
 def _facts_of(job: Job, graph: Graph, config: Config) -> Facts:

@@ -14,12 +14,13 @@ from foretime.evaluation.protocols import check_evidence
 from foretime.files import remove, rename, write_text
 from foretime.reranker.folds import check_reranker
 from foretime.rules.table import Rules
+from foretime.runs.executor import open_executor
 from foretime.runs.finish import finish_run, is_finished
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_left, jobs_of, train_in_sequence
 from foretime.runs.manifest import write_changing
 from foretime.runs.memory import check_memory
-from foretime.runs.parallel import train_in_parallel
+from foretime.runs.parallel import threads_of_each, train_in_parallel
 from foretime.runs.resuming import EPOCHS, begin_to_resume, check_checkpoints, check_to_continue, check_to_resume
 from foretime.runs.warm_start import WarmStart, drop_earlier_start
 from foretime.training.callbacks import Callback
@@ -37,10 +38,11 @@ def train(
     callback: Callback | None = None,
     with_test: bool = True,
     jobs: int = 1,
+    cluster: str | None = None,
 ) -> RunFolder:
     """Train the configured model on the graph in a new run folder, write its report, and return the run."""
     run = create_run(graph, config, folder, callback)
-    return resume(run.path, callback, with_test, jobs)
+    return resume(run.path, callback, with_test, jobs, cluster=cluster)
 
 
 def create_run(
@@ -80,19 +82,23 @@ def resume(
     with_test: bool = True,
     jobs: int = 1,
     device: str | None = None,
+    cluster: str | None = None,
 ) -> RunFolder:
     """Resume a run where it was interrupted, whenever that was; a finished run gets the report that it lacks.
 
     `jobs` is how many of its trainings are done in parallel, where it has several, and `device` another device than the
-    configured one. Only one process at a time may resume a run: a second one gets a `RunError`.
+    configured one; `cluster` has its trainings done on the nodes of a Ray cluster. Only one process at a time may
+    resume a run: a second one gets a `RunError`.
     """
     run = RunFolder.find(folder, device)
     with run.held() as lock:
-        _train_to_the_end(run, callback or Callback(), with_test, jobs, lock)
+        _train_to_the_end(run, callback or Callback(), with_test, (jobs, cluster), lock)
     return run
 
 
-def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs: int, lock: int | None) -> None:
+def _train_to_the_end(
+    run: RunFolder, callback: Callback, with_test: bool, where: tuple[int, str | None], lock: int | None
+) -> None:
     lost = check_to_resume(run)
     config, graph = run.config(), run.graph()
     if not lost and is_finished(run, graph, with_test):
@@ -104,8 +110,10 @@ def _train_to_the_end(run: RunFolder, callback: Callback, with_test: bool, jobs:
     callback.announce(f"device: {device_text(device)}")
     try:
         torch.set_num_threads(config.training.threads)  # also where all is trained, and only ranking is left
-        if jobs > 1 and len(jobs_left(run, config)) > 1:
-            train_in_parallel(run, config, graph, callback, jobs, lock)
+        left, (jobs, cluster) = len(jobs_left(run, config)), where
+        if (left > 1 and jobs > 1) or (left and cluster is not None):
+            with open_executor(jobs, cluster) as executor:
+                train_in_parallel(run, config, graph, callback, executor, threads_of_each(config, jobs), lock)
         else:
             train_in_sequence(run, config, graph, callback)
         torch.set_num_threads(config.training.threads)  # where several processes shared them, one is left

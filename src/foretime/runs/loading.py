@@ -6,6 +6,7 @@ from pathlib import Path
 
 from foretime.config import Config
 from foretime.data.graph import Graph
+from foretime.data.timeline import MOST_STEPS
 from foretime.devices import device_here, find_device
 from foretime.errors import RunError
 from foretime.evaluation import AnswerIndex
@@ -50,7 +51,7 @@ def read_max_gap(file: Path) -> int | None:
         raise RunError(
             f"{file}: cannot be read ({error}); remove it, and questions are asked at their own time"
         ) from None
-    if max_gap is not None and (not isinstance(max_gap, int) or max_gap < 1):
+    if max_gap is not None and (type(max_gap) is not int or not 1 <= max_gap <= MOST_STEPS):
         raise RunError(
             f"{file}: max_gap is {max_gap!r}; write a number of steps, or null for the own time of questions"
         )

@@ -10,18 +10,21 @@ stopped on its way, the run is refused until the same command has done the rest.
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from foretime.errors import RunError
 from foretime.files import json_bytes, parse_json, read_bytes, sha256_of, write_bytes
-from foretime.runs.contents import MANIFEST, REMEDIES, REPORT, Role, files_in, role_of
+from foretime.runs.contents import BACKTESTS, MANIFEST, REMEDIES, REPORT, Role, files_in, role_of
 
 FORMAT = 1
 SETTLED = 2 * 10**9
 """Nanoseconds after which a change of a file shows in its time: a disk may count in steps of a second or two."""
 UNLISTED = f"not a file of this run, {MANIFEST} does not list it"
+_COMMAND = re.compile(r"(--epochs \d{1,9})?", re.ASCII)
+"""What `changing` may be."""
 _hashes: dict[tuple[str, int, int, int], str] = {}
 """The hashes of files by path, size, and the times of the last change of content and of the entry."""
 
@@ -77,8 +80,10 @@ def _parsed(found: Any) -> Manifest:
     if found["format"] != FORMAT:
         raise ValueError(f"it has the format {found['format']!r}, not {FORMAT}: another version wrote it")
     changing, files = found["changing"], {name: ListedFile(**one) for name, one in found["files"].items()}
-    if not isinstance(changing, str | None):
-        raise ValueError("changing is no text")
+    if changing is not None and not _COMMAND.fullmatch(changing):  # it is shown, to be typed
+        raise ValueError("changing is no command")
+    if any(type(one.size) is not int or one.size < 0 or not isinstance(one.sha256, str) for one in files.values()):
+        raise ValueError("a size is no number, or a hash no text")
     if unknown := [name for name in files if role_of(name) is None]:
         raise ValueError(f"{unknown[0]} is no file of a run")
     return Manifest(files, changing)
@@ -95,6 +100,14 @@ def write_changing(folder: Path, changing: str, roles: set[Role]) -> None:
     """Say that a command is about to change the files of some roles; the others are listed as they are."""
     files = {name: listed(folder / name) for name, role in files_in(folder).items() if role not in roles}
     write_bytes(folder / MANIFEST, Manifest(files, changing).to_bytes())
+
+
+def list_backtests(folder: Path) -> None:
+    """List the backtests of a run as they are now; a run that is being changed lists them once that is done."""
+    manifest = read_manifest(folder)
+    if manifest is not None and manifest.changing is None:
+        files = {**manifest.files, BACKTESTS.pattern: listed(folder / BACKTESTS.pattern)}
+        write_bytes(folder / MANIFEST, Manifest(files).to_bytes())
 
 
 def listed(file: Path) -> ListedFile:
@@ -116,7 +129,7 @@ def compare(folder: Path, manifest: Manifest) -> list[FileProblem]:
         if what := _difference(folder / name, wanted):
             problems.append(_problem(folder, name, what))
     if manifest.changing is None:
-        unknown = sorted(files_in(folder).keys() - manifest.files.keys())
+        unknown = sorted(files_in(folder).keys() - manifest.files.keys() - {BACKTESTS.pattern})
         problems += [FileProblem(name, role_of(name), UNLISTED, "move it elsewhere") for name in unknown]
     return problems
 
@@ -132,6 +145,10 @@ def _difference(file: Path, wanted: ListedFile) -> str:
         size = file.stat().st_size
         if size == wanted.size and listed(file) == wanted:
             return ""
+        if file.name == BACKTESTS.pattern and size > wanted.size:
+            content = read_bytes(file)[: wanted.size]
+            if ListedFile(len(content), hashlib.sha256(content).hexdigest()) == wanted:
+                return ""  # who added a line was killed before it was listed
     except FileNotFoundError:
         return f"missing, though {MANIFEST} lists it"
     except OSError as error:

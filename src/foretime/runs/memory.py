@@ -24,6 +24,8 @@ from foretime.runs.machine import available_memory
 from foretime.training.trainer import sizes_of
 
 FLOAT: Final = 4
+BINNED: Final = 1
+"""Bytes of a feature as the re-ranker is fitted on it: its values lie on the disk."""
 _DRAWN: Final = 13
 """Bytes of a wrong answer: its number, its score, and whether it is right after all."""
 STATES: Final = {"adagrad": 1, "adam": 2}
@@ -90,7 +92,7 @@ def reranker_needs(config: Config, graph: Graph) -> list[Need]:
     facts = len(graph.valid) if settings.fit == "valid" else len(graph.train) * folds // settings.folds
     features = len(graph_feature_names(graph.has_intervals))
     candidates = int(facts * _step(config, graph).share) * max(0, min(settings.top, len(graph.entities) - 1))
-    return [Need("the features that it is fitted on", candidates * features * FLOAT, "reranker.top")]
+    return [Need("the features that it is fitted on", candidates * features * BINNED, "reranker.top")]
 
 
 def _weights(config: Config, sizes: Sizes) -> int:

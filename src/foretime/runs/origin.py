@@ -17,8 +17,8 @@ from foretime.training.checkpoint import Origin, Progress, read_checkpoint
 
 SECTIONS = ("model", "training", "penalties", "evidence", "reranker")
 """Those of the configuration that count. What was read and mined stands in the folder, and is compared itself."""
-FREE = ("training.epochs", "training.threads", "training.checkpoint_seconds")
-"""Settings that may change on the way: a run is given more epochs, and parallel trainings share the threads."""
+FREE = ("training.epochs", "training.threads", "training.device", "training.checkpoint_seconds")
+"""Settings that may change on the way: a run is given more epochs, goes on elsewhere, or shares the threads."""
 SHOWN = 40
 """Characters of a value that a message shows."""
 

@@ -34,9 +34,9 @@ def fit_reranker(run: RunFolder, config: Config, graph: Graph, model: Model, cal
         if examples and seen is graph.train:
             _fit(examples, config, callback).save(run.reranker_without_valid)
             first_half, _ = halves_of_valid(graph, config)
-            half = _examples(scored_by, extractor, graph, config, first_half, seen)
+            half = _examples(run, scored_by, extractor, graph, config, first_half, seen)
             _fit([*examples, half], config, callback).save(run.reranker_to_calibrate)
-        examples.append(_examples(scored_by, extractor, graph, config, unseen, seen))
+        examples.append(_examples(run, scored_by, extractor, graph, config, unseen, seen))
     _fit(examples, config, callback).save(run.reranker_file)
 
 
@@ -79,8 +79,14 @@ def _unseen_facts(
 
 
 def _examples(
-    model: Model, extractor: FeatureExtractor, graph: Graph, config: Config, unseen: Facts, seen: Facts
+    run: RunFolder,
+    model: Model,
+    extractor: FeatureExtractor,
+    graph: Graph,
+    config: Config,
+    unseen: Facts,
+    seen: Facts,
 ) -> Examples:
     predicates = len(graph.predicates)
     known = AnswerIndex(seen.with_inverses(predicates))
-    return examples_of(model, extractor, unseen.with_inverses(predicates), known, config.reranker.top)
+    return examples_of(model, extractor, unseen.with_inverses(predicates), known, config.reranker.top, run.path)

@@ -12,7 +12,7 @@ from foretime.data.growth import GrownGraph, grow, join_events
 from foretime.data.matching import EarlierIds, are_among
 from foretime.errors import ConfigError, DataError, RunError, told_as
 from foretime.evaluation.protocols import in_order
-from foretime.files import sha256_of, write_json
+from foretime.files import make_folder, sha256_of, write_json
 from foretime.reranker.folds import facts_of_base_model, folds_of
 from foretime.rules.table import Rules
 from foretime.runs.folder import RunFolder
@@ -102,7 +102,7 @@ class WarmStart:
 
         A model for a fold begins anew if the earlier one has seen facts of that fold.
         """
-        run.path.mkdir(parents=True, exist_ok=True)
+        make_folder(run.path)
         ids, rules_before = EarlierIds.of(graph, self.graph), self.run.rules(self.graph)
         for job in jobs_of(config):
             if not self._has(job) or (job.fold is not None and self._seen(_left_out(job, config, graph), job, ids)):
@@ -115,7 +115,7 @@ class WarmStart:
             model = new_model(own, graph, rules)
             take_weights(model, before, own, ids)
             folder = job.folder(run)
-            folder.path.mkdir(parents=True, exist_ok=True)
+            make_folder(folder.path)
             save_checkpoint(folder.last_file, model, build_optimizer(own.training, model), Progress())
         write_json(run.warm_start_file, self.to_dict())
 

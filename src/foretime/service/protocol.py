@@ -12,6 +12,7 @@ import asyncio
 import http
 import ipaddress
 import secrets
+import time
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import ClassVar
@@ -46,12 +47,12 @@ class BoundedProtocol(HttpToolsProtocol):
     """Requests that are being answered, or are to be."""
     _reader_timer: asyncio.TimerHandle | None = None
     _idle_since = 0.0
-    """When the connection began, or its last answer was complete."""
+    """When the connection began, or its last answer was complete; the time of the loop has milliseconds only."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many connections already and none of them is idle."""
         super().connection_made(transport)
-        self._idle_since = self.loop.time()
+        self._idle_since = time.monotonic()
         held = (one for one in self.connections if isinstance(one, BoundedProtocol))
         everybody = [one for one in held if not one.transport.is_closing()]
         neighbours = [one for one in everybody if one.address == self.address]
@@ -71,7 +72,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Whether nothing is under way: no request, and no answer that is still to be read."""
         if self._begun:
             return self.timeout_keep_alive_task is not None and self.transport.get_write_buffer_size() == 0
-        return self.loop.time() - self._idle_since > SILENT_SECONDS
+        return time.monotonic() - self._idle_since > SILENT_SECONDS
 
     def _has_room(self, among: list[BoundedProtocol], most: int) -> bool:
         """Return whether no more connections are held than may be, after the one that is idle longest was closed."""
@@ -128,7 +129,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request; for the rest of a body that was refused, not for long."""
         super().on_response_complete()
-        self._idle_since = self.loop.time()
+        self._idle_since = time.monotonic()
         if self.transport.is_closing():
             self._wait_for_reader()
         if self.cycle.response_complete and self.cycle.more_body and not self.transport.is_closing():

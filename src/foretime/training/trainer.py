@@ -18,6 +18,7 @@ from foretime.data.graph import Graph
 from foretime.devices import CPU, find_device
 from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, RunError
 from foretime.evaluation import AnswerIndex, Metrics, model_scorer, questions_of, rank
+from foretime.evaluation.ranks import questions_at_once
 from foretime.evidence.index import build_index
 from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
@@ -343,7 +344,9 @@ def valid_mrr(model: Model, graph: Graph, training: TrainingConfig) -> float:
     """Return the MRR on valid, or on the configured number of its facts."""
     facts = _sample(graph.valid, training.valid_limit, training.seed)
     questions = questions_of(facts, len(graph.predicates), training.filter)
-    ranks = rank(model_scorer(model), questions, AnswerIndex.of(graph, training.filter))
+    ranks = rank(
+        model_scorer(model), questions, AnswerIndex.of(graph, training.filter), questions_at_once(len(graph.entities))
+    )
     return Metrics.of(ranks.realistic).mrr
 
 

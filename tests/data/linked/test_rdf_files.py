@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import sys
 from collections.abc import Callable
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import pyarrow.parquet as parquet
 import foretime
 from foretime.data.linked.naming import local_name, unique_names
 from foretime.data.linked.rdf_files import BAD_SYNTAX, NOT_UTF8, PlacedQuad, line_quads
+from foretime.data.linked.rdf_nesting import MOST_NESTED, TOO_DEEP, ShallowStream
 
 Write = Callable[[str, str | bytes], Path]
 LINE = b"<http://e/a> <http://e/p> <http://e/b> .\n"
@@ -132,3 +135,34 @@ def test_without_pyoxigraph_the_extra_is_named(write: Write, monkeypatch: pytest
         foretime.ConfigError, match=r"RDF needs pyoxigraph; install it with: pip install 'foretime\[rdf\]'"
     ):
         foretime.import_rdf(write("d.nt", LINE), write("x", "").parent / "graph")
+
+
+def nested(depth: int) -> bytes:
+    """A triple about a triple about a triple, so many times."""
+    node = b"<http://e/a> <http://e/p> "
+    return node + (b"<<( " + node) * depth + b"<http://e/b>" + b" )>>" * depth + b" .\n"
+
+
+@pytest.mark.parametrize("depth", [MOST_NESTED + 1, 100_000])
+def test_triples_within_each_other_without_end_crash_nothing(write: Write, depth: int) -> None:
+    file = write("deep.nt", LINE + nested(depth) + LINE.replace(b"/b>", b"/c>"))
+    report = foretime.import_rdf(file, file.parent / "graph")
+    assert rows(report.folder) == {("a", "p", "b"), ("a", "p", "c")}
+    assert {each.reason: each.places for each in report.dropped} == {TOO_DEEP: (f"{file}:2",)}
+    for name in ("deep.ttl", "deep.trig"):
+        file = write(name, LINE + nested(depth))
+        with pytest.raises(foretime.DataError, match=rf"{name}: {TOO_DEEP}; is it the right file\?"):
+            foretime.import_rdf(file, file.parent / f"{name}-graph")
+
+
+def read_in_pieces(content: bytes, size: int) -> bytes:
+    stream = ShallowStream(BytesIO(content), "d.ttl")
+    return b"".join(iter(partial(stream.read, size), b""))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 1 << 16])
+def test_a_stream_is_as_deep_as_it_is_however_it_is_read(size: int) -> None:
+    whole = nested(MOST_NESTED) * 3
+    assert read_in_pieces(whole, size) == whole
+    with pytest.raises(foretime.DataError, match=TOO_DEEP):
+        read_in_pieces(nested(MOST_NESTED) + nested(MOST_NESTED + 1), size)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,17 +15,21 @@ from bench_files import write_list
 from typer.testing import CliRunner
 
 from foretime.cli import app
-from foretime.config import Config, override
-from foretime.errors import ConfigError, DataError, Interrupted, RunError
-from foretime.experiments.bench import process, running, worker
+from foretime.config import override
+from foretime.errors import ConfigError, DataError, ForetimeError
+from foretime.experiments.bench import running, standing
 from foretime.experiments.bench.lists import BenchList, read_list
-from foretime.experiments.bench.process import is_held, only_here
+from foretime.experiments.bench.locks import is_held, only_here
 from foretime.experiments.bench.provenance import Provenance, provenance_of
 from foretime.experiments.bench.results import benchmark_status, run_benchmark
 from foretime.experiments.bench.rows import Ending, read_rows, write_row
-from foretime.experiments.bench.running import run_list, standings
+from foretime.experiments.bench.running import run_list
+from foretime.experiments.bench.standing import standings
+from foretime.runs.executor import End, Executor, Processes, Task
+from foretime.runs.executor.processes import environment
 from foretime.runs.finish import progress_of
 from foretime.runs.folder import RunFolder
+from foretime.training.callbacks import Callback
 
 MADE = Provenance("c" * 40, "a processor")
 TWO = """
@@ -44,13 +47,36 @@ seeds = [7]
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trains in this process, where it does not matter that a training has one of its own."""
 
-    def train(config: Config, folder: Path, lock: int, seconds: float, report: Callable[[str], None]) -> Ending:
-        reported: list[str] = []
-        monkeypatch.setattr(worker, "send", lambda **content: reported.extend(content.values()))
-        code = worker.work(folder, os.getppid(), *map(Path, process._words(config, folder)[2:]))
-        return Ending("finished", 0.5) if code == 0 else Ending("failed", 0.5, reported[-1])
+    monkeypatch.setattr(running, "Processes", InThisProcess)
 
-    monkeypatch.setattr(running, "train_in_process", train)
+
+class InThisProcess(Executor):
+    """Does each task as soon as it is started."""
+
+    def has_room(self, threads: int) -> bool:
+        return not self.working
+
+    def _begin(self, task: Task, lock: int | None) -> None:
+        try:
+            task.function(Telling(self, task), **task.arguments)
+        except ForetimeError as error:
+            self._hear(task, End(2, str(error)))
+        else:
+            self._hear(task, End(0))
+
+    def _ask_to_stop(self, task: Task) -> None: ...
+
+    def _kill(self, task: Task) -> None: ...
+
+
+class Telling(Callback):
+    """Hands on what is announced."""
+
+    def __init__(self, executor: InThisProcess, task: Task) -> None:
+        self.executor, self.task = executor, task
+
+    def announce(self, text: str) -> None:
+        self.executor._hear(self.task, {"text": text})
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +132,8 @@ def test_what_is_done_is_skipped_and_another_configuration_is_not(finished, tmp_
     assert [standing.state for standing in standings(changed)] == ["changed"]
 
 
-def bench_process(path: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "foretime", "bench", "run", str(path)]
+def bench_process(path: Path, *flags: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "foretime", "bench", "run", str(path), *flags]
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored by us under nohup, and then by the process too
     try:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -164,25 +190,6 @@ def test_a_training_whose_parent_was_killed_saves_its_state_and_stops(tmp_path: 
     assert [standing.state for standing in standings(bench)] == ["to resume"]
     progress = progress_of(folder / "last.safetensors")  # it has saved its state before it stopped
     assert len(RunFolder(folder).trace()) == progress.epochs_done > 0
-
-
-def test_a_worker_sends_what_went_wrong_and_misses_its_parent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    sent: list[dict[str, str]] = []
-    monkeypatch.setattr(worker, "send", lambda **content: sent.append(content))
-    for error, code in ((Interrupted("stopped"), 130), (RunError("no run"), 2), (ValueError("a bug"), None)):
-
-        def fail(*_: object, error: Exception = error) -> None:
-            raise error
-
-        monkeypatch.setattr(worker, "resume", fail)
-        if code is None:
-            with pytest.raises(ValueError, match="a bug"):
-                worker.work(tmp_path, os.getppid())
-        else:
-            assert worker.work(tmp_path, os.getppid()) == code
-    assert sent == [{"fault": "no run"}, {"fault": "ValueError: a bug"}]
-    assert worker.WorkerCallback(os.getpid()).stop_wanted()
-    assert not worker.WorkerCallback(os.getppid()).stop_wanted()
 
 
 @pytest.mark.usefixtures("in_process")
@@ -310,6 +317,35 @@ def test_a_result_of_another_graph_is_neither_done_nor_overwritten(finished, tmp
     assert standings(other)[0].state == "another graph"
 
 
+def test_several_runs_at_a_time_end_as_one_after_the_other(finished, tmp_path: Path):
+    entry = '[[run]]\nconfig = "small.toml"\nseeds = [5, 6, 7]'
+    bench, reported = read_list(write_list(tmp_path, entry)), []
+    with Processes(2) as executor:
+        rows = run_list(bench, reported.append, executor)
+    assert sorted((row["name"], row["status"]) for row in rows) == [(f"small-{n}", "finished") for n in (5, 6, 7)]
+    assert reported[:2] == ["1 of 3: small-5: to do", "2 of 3: small-6: to do"]
+    seventh = next(row for row in rows if row["name"] == "small-7")
+    assert seventh["test"] == read_rows(finished[0].results)[1]["test"]
+    assert [own.state for own in standings(bench)] == ["done"] * 3
+    assert not list(bench.runs.glob("*.lock"))
+    assert not list(bench.runs.glob(".*"))
+
+
+def test_several_runs_are_stopped_together(tmp_path: Path):
+    bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"\nseeds = [0, 1]', epochs=100_000))
+    process = bench_process(bench.path, "--jobs", "2")
+    for planned in bench.planned:
+        wait_for_an_epoch(bench.folder(planned) / "trace.jsonl")
+    process.terminate()
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 130, errors
+    rows = read_rows(bench.results)
+    assert [row["status"] for row in rows] == ["interrupted"] * 2
+    for planned in bench.planned:  # each has saved its state
+        folder = RunFolder(bench.folder(planned))
+        assert len(folder.trace()) == progress_of(folder.last_file).epochs_done > 0
+
+
 def test_the_time_of_a_call_does_not_end_a_run_for_good(tmp_path: Path):
     bench = read_list(write_list(tmp_path, '[[run]]\nconfig = "small.toml"', epochs=100_000))
     (row,) = run_list(replace(bench, seconds_in_all=0.5))
@@ -361,7 +397,7 @@ def test_rules_and_evidence_have_the_threads_of_the_run(
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     if set_before:
         monkeypatch.setenv("NUMBA_NUM_THREADS", set_before)
-    found = process._environment(override(Config(), {"training.threads": threads}))
+    found = environment(threads)
     assert found.get("NUMBA_NUM_THREADS") == numba
     assert found["PATH"] == os.environ["PATH"]
 
@@ -380,7 +416,7 @@ def test_what_another_process_trains_is_skipped(tmp_path: Path):
 def test_a_run_that_another_call_has_finished_meanwhile_is_not_begun(finished, monkeypatch: pytest.MonkeyPatch):
     bench, reported = replace(finished[0], planned=finished[0].planned[1:]), []
     rows = iter([[], read_rows(bench.results)])
-    monkeypatch.setattr(running, "read_rows", lambda path: next(rows))
+    monkeypatch.setattr(standing, "read_rows", lambda path: next(rows))
     assert run_list(bench, reported.append) == []
     assert reported == ["1 of 1: small-7: done, skipped"]
 

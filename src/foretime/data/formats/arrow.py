@@ -27,7 +27,7 @@ def _columnar(
     suffixes: tuple[str, ...],
     magic: bytes,
     read_table: Callable[[Path], pa.Table],
-    write_table: Callable[[pa.Table, Path], None],
+    write_table: Callable[[pa.Table, Path, Path], None],
 ) -> FileFormat:
     def load(path: Path) -> pa.Table:
         if path.suffix.lower() in COMPRESSIONS:
@@ -54,7 +54,7 @@ def _columnar(
         paths = [out / f"{split}{suffixes[0]}" for split in SPLITS]
         for target, rows in zip(paths, parts, strict=True):
             unfinished = target.with_name(f".{target.name}.part")
-            write_table(table.take(rows - 1), unfinished)
+            write_table(table.take(rows - 1), path, unfinished)
             os.replace(unfinished, target)
         return paths
 
@@ -66,12 +66,12 @@ PARQUET = _columnar(
     (".parquet", ".pq"),
     b"PAR1",
     read_parquet,
-    lambda t, path: pyarrow.parquet.write_table(t, path),
+    lambda t, source, path: pyarrow.parquet.write_table(t.cast(pyarrow.parquet.read_schema(source)), path),
 )
 ARROW = _columnar(
     "Arrow",
     (".arrow", ".feather"),
     b"ARROW1",
     read_arrow,
-    lambda t, path: pyarrow.feather.write_feather(t, path),
+    lambda t, _, path: pyarrow.feather.write_feather(t, path),
 )

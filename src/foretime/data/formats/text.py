@@ -214,7 +214,11 @@ def copy_records(found: Iterator[Record], header: str, parts: SplitRows, out: Pa
     paths = [out / f"{split}{ending}" for split in SPLITS]
     unfinished = [path.with_name(f".{path.name}.part") for path in paths]
     with ExitStack() as opened:
-        streams = [opened.enter_context(path.open("w", encoding="utf-8", newline="")) for path in unfinished]
+        # a column that is not read may have a name that is no UTF-8, which stands in the copies too
+        streams = [
+            opened.enter_context(path.open("w", encoding="utf-8", errors="surrogateescape", newline=""))
+            for path in unfinished
+        ]
         for stream in streams:
             stream.write(_whole(header) if header else "")
         for record in found:

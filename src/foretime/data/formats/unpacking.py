@@ -99,7 +99,9 @@ def read_arrow(path: Path) -> pa.Table:
             for size in _sizes(message):
                 room.take(size)
         source.seek(8)
-        return room.checked(pa.ipc.open_stream(source).read_all())
+        table = pa.ipc.open_stream(source).read_all()
+        table.validate(full=True)  # or a text of a damaged file may lie anywhere in memory
+        return room.checked(table)
 
 
 def _messages(source: Any) -> Iterator[Any]:

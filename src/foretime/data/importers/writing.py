@@ -14,7 +14,7 @@ from foretime.data.importers.base import ImportBatch
 from foretime.data.importers.collecting import AttributeCounts, FactTable
 from foretime.data.importers.report import PLACES, DroppedRows
 from foretime.errors import DataError
-from foretime.files import named_errors, rename, sync_files
+from foretime.files import make_folder, named_errors, rename, sync_files
 
 ENTITIES, DROPPED, REPORT = "entities.tsv", "dropped.tsv", "import.json"
 _BLANKS = str.maketrans({"\t": " ", "\n": " ", "\r": " "})
@@ -29,7 +29,7 @@ def new_folder(out: Path) -> Iterator[Path]:
     if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (out / REPORT).is_file())):
         raise DataError(f"{out}: is there already and no import; give another folder with --out")
     with named_errors(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out.parent)
     part, old = (out.with_name(f".{out.name}.{word}") for word in ("part", "old"))
     _clear(out, part, old)
     with named_errors(part):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from foretime.data.linked.rdf_nesting import TOO_DEEP, ShallowStream, is_too_deep
 from foretime.data.linked.rdf_vocabulary import REIFIES
 from foretime.data.linked.statements import LeftOut
 from foretime.errors import ConfigError, DataError
@@ -18,6 +19,8 @@ FORMATS = {".nt": "N_TRIPLES", ".nq": "N_QUADS", ".ttl": "TURTLE", ".trig": "TRI
 LINE_FORMATS = ("N_TRIPLES", "N_QUADS")
 BAD_SYNTAX = "not valid in its format"
 NOT_UTF8 = "not valid UTF-8"
+SHOWN = 200
+"""Bytes of a line that is nested too deeply which are shown."""
 
 
 class PlacedQuad(NamedTuple):
@@ -56,7 +59,7 @@ def line_quads(content: bytes, first: int, format_name: str) -> Iterator[PlacedQ
     library = oxigraph()
     form = getattr(library.RdfFormat, format_name)
     try:
-        quads = list(library.parse(content, format=form))
+        quads = [] if is_too_deep(content) else list(library.parse(content, format=form))
         if len(quads) == len(lines):
             yield from (PlacedQuad(number, quad) for (number, _), quad in zip(lines, quads, strict=True))
             return
@@ -74,6 +77,9 @@ def _holds_something(line: bytes) -> bool:
 def _one_line(library: Any, form: Any, number: int, line: bytes) -> Iterator[PlacedQuad | tuple[int, LeftOut]]:
     """Yield the statements of a line. A quoted triple as a subject is Turtle: N-Triples had it before RDF 1.2."""
     quoted = line.lstrip().startswith(b"<<")
+    if is_too_deep(line):
+        yield number, LeftOut(TOO_DEEP, line[:SHOWN].decode("utf-8", errors="backslashreplace"))
+        return
     try:
         quads = list(library.parse(line, format=library.RdfFormat.TURTLE if quoted else form))
     except (SyntaxError, UnicodeDecodeError) as error:
@@ -104,7 +110,8 @@ def stream_quads(stream: BinaryIO, format_name: str, place: str) -> Iterator[Pla
     """
     library = oxigraph()
     try:
-        quads: Iterable[Quad] = library.parse(stream, format=getattr(library.RdfFormat, format_name))
+        shallow = ShallowStream(stream, place)
+        quads: Iterable[Quad] = library.parse(shallow, format=getattr(library.RdfFormat, format_name))
         for number, quad in enumerate(quads, start=1):
             yield PlacedQuad(number, quad)
     except SyntaxError as error:

@@ -17,6 +17,7 @@ from foretime.data.synthetic.planting import PlantedEvents, plant
 from foretime.data.synthetic.schema import PREDICATES, RULES, Origin, PlantedRule, PredicateRow
 from foretime.data.synthetic.society import ERA_DAYS, Society, found_society
 from foretime.errors import DataError
+from foretime.files import make_folder
 
 FEWEST, MOST = 1_000, 10_000_000
 FIRST_DAY = date(2024, 1, 1)
@@ -88,7 +89,7 @@ class World:
         report = {"events": len(self), "seed": self.seed, "rules": rules}
         types = zip(self.entities, self.types, strict=True)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             for name, rows in self.split().items():
                 self._write_events(rows, folder / f"{name}.tsv")
             self._write_planted(folder / PLANTED_FILE)

@@ -9,7 +9,7 @@ from foretime.config import DataConfig, override
 from foretime.data.graph import read_graph
 from foretime.errors import ForetimeError
 from foretime.experiments.bench.lists import BenchList, PlannedRun
-from foretime.experiments.bench.process import is_held
+from foretime.experiments.bench.locks import is_held
 from foretime.runs.fingerprint import config_hash
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import plan_epochs

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import foretime
-from foretime.files import read_json, write_json
+from foretime.files import make_folder, read_json, write_json
 
 MADE = "made.json"
 """The file of a run folder with the commit that began it."""
@@ -27,7 +27,7 @@ def provenance_of(folder: Path) -> Provenance:
     """Return what a run is made by; the first call notes the commit in the folder."""
     commit, file = code_commit(), folder / MADE
     if not file.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         write_json(file, {"commit": commit})
     known, begun = _begun(folder)
     if not known or begun == commit:

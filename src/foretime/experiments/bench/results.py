@@ -10,7 +10,9 @@ from typing import Any
 from foretime.evaluation.metrics import METRICS
 from foretime.experiments.bench.lists import BenchList, read_list
 from foretime.experiments.bench.rows import add_finished
-from foretime.experiments.bench.running import Standing, best_on_valid, run_list, standings, summary
+from foretime.experiments.bench.running import best_on_valid, run_list, summary
+from foretime.experiments.bench.standing import Standing, standings
+from foretime.runs.executor import open_executor
 from foretime.runs.folder import RunFolder
 from foretime.tables import Table, Tabular
 
@@ -60,9 +62,11 @@ def run_benchmark(
     seconds_per_run: float | None = None,
     seconds_in_all: float | None = None,
     threads: int | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
     report: Callable[[str], None] | None = None,
 ) -> BenchResults:
-    """Train what is left of a list of runs, one after the other, and return how all of them stand.
+    """Train what is left of a list of runs and return how all of them stand.
 
     Each run is trained in a process of its own. Runs that are done are skipped, and what was stopped is resumed, so the
     same call can be repeated until everything is done.
@@ -73,6 +77,8 @@ def run_benchmark(
         seconds_per_run: The budget of each run over all calls, 0 for none; None: that of the list.
         seconds_in_all: The budget of this call, 0 for none; None: that of the list.
         threads: The threads of each run; None: those of the list.
+        jobs: How many runs are trained in parallel.
+        cluster: The Ray cluster that trains them, as `auto` (docs/cluster.md); then a `jobs` of 1 is as many as fit.
         report: Called with every line of progress, such as `print`.
 
     Raises `ConfigError` for a list or a configuration that is wrong, `DataError` for a damaged file of results, and
@@ -83,7 +89,7 @@ def run_benchmark(
         results.to_frame().sort_values("test_mrr")
     """
     bench = read_list(list_file, only, seconds_per_run=seconds_per_run, seconds_in_all=seconds_in_all, threads=threads)
-    run_list(bench, report or (lambda text: None))
+    run_list(bench, report or (lambda text: None), open_executor(jobs, cluster))
     return _results(bench)
 
 

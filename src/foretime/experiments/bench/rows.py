@@ -15,7 +15,7 @@ from foretime.experiments.bench.curve import curve_of, has_converged, last_gain
 from foretime.experiments.bench.lists import NAME, VARIANT
 from foretime.experiments.bench.provenance import Provenance, commit_in
 from foretime.experiments.bench.shape import Status, fault_in
-from foretime.files import hold, parse_json, read_bytes, write_text
+from foretime.files import hold, make_folder, parse_json, read_bytes, write_text
 from foretime.reranker.folds import fitted_on
 from foretime.runs.fingerprint import config_hash, seedless_hash
 from foretime.runs.finish import is_finished, progress_of, training_seconds
@@ -60,7 +60,7 @@ def write_row(path: Path, row: Row) -> None:
     no result yet, and a failure should not take away what is known. `earlier` has the hashes of the other
     configurations that were ranked on test under the same name.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with hold(path.parent):  # parallel calls write to one file
         rows = read_rows(path)
         places = [place for place, other in enumerate(rows) if other["name"] == row["name"]]

@@ -1,118 +1,171 @@
-"""Running a list: one run after the other; what is done is skipped, what was stopped is resumed."""
+"""Running a list: so many runs at a time as there is room for; what is done is skipped, what was stopped is resumed."""
 
 from __future__ import annotations
 
 import math
+import signal
 import tempfile
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from foretime.errors import ConfigError, ForetimeError, Interrupted
-from foretime.experiments.bench.existing import begin_with_shorter, fingerprint_in, is_another
+from foretime.experiments.bench.existing import begin_with_shorter
 from foretime.experiments.bench.lists import BenchList, PlannedRun
-from foretime.experiments.bench.process import is_held, only_here, train_in_process
+from foretime.experiments.bench.locks import only_here
 from foretime.experiments.bench.provenance import Provenance, provenance_of
-from foretime.experiments.bench.rows import Ending, Row, data_settings, graph_name, read_rows, row_of, write_row
+from foretime.experiments.bench.rows import Ending, Row, graph_name, row_of, write_row
+from foretime.experiments.bench.shape import Status
+from foretime.experiments.bench.standing import SKIPPED, current_standing
+from foretime.experiments.bench.training import ending_of, is_trained, line_of, task_of
+from foretime.files import make_folder
+from foretime.runs.executor import End, Executor, Heard, Processes, Task
 from foretime.runs.fingerprint import seedless_hash
 from foretime.runs.finish import training_seconds
 from foretime.runs.folder import RunFolder
 
-State = Literal["done", "over budget", "training", "to resume", "failed", "changed", "another graph", "to do"]
-"""`changed`: the result is of another configuration. `to resume`: begun and not finished. `training`: another process
-trains it. `another graph`: what is there was trained on another graph of the same name."""
-SKIPPED = ("done", "over budget", "another graph")
 ReportLine: TypeAlias = Callable[[str], None]
 
 
-class Standing(NamedTuple):
-    """The state of one run of a list, its result if there is one of this configuration, and the seconds spent."""
-
-    planned: PlannedRun
-    state: State
-    row: Row | None
-    seconds: float = 0.0
-    attempt: Row | None = None
-    """An unfinished run of this configuration beside a finished result of another one."""
-
-
-def standings(bench: BenchList) -> tuple[Standing, ...]:
-    """Return the state of every run of a list."""
-    rows = {row["name"]: row for row in read_rows(bench.results)}
-    found = [_standing(bench, planned, rows.get(planned.name)) for planned in bench.planned]
-    return tuple(own._replace(state="training") if is_held(bench.folder(own.planned)) else own for own in found)
-
-
-def _standing(bench: BenchList, planned: PlannedRun, row: Row | None) -> Standing:
-    if _is_of_another_graph(bench, planned, row):
-        return Standing(planned, "another graph", row)
-    known = next((found for found in (row, row and row.get("attempt")) if found and _is_of(found, planned)), None)
-    if known is None:
-        begun = RunFolder(bench.folder(planned)).config_file.exists()
-        return Standing(planned, "to resume" if begun else "changed" if row else "to do", None)
-    own, attempt = (row, None) if known is row else (None, known)
-    states: dict[str, State] = {"finished": "done", "failed": "failed"}
-    state = states.get(known["status"], "to resume")
-    if known["status"] == "over budget" and 0 < bench.seconds_per_run < known["seconds"] + 0.1:
-        state = "over budget"
-    return Standing(planned, state, own, known["seconds"], attempt)
-
-
-def _is_of(found: Row, planned: PlannedRun) -> bool:
-    return bool(found["config_hash"] == planned.hash)
-
-
-def _is_of_another_graph(bench: BenchList, planned: PlannedRun, row: Row | None) -> bool:
-    """Return whether the result or the folder of a planned run is of another graph, where the graph can be read."""
-    same = row is not None and _is_of(row, planned)
-    # other settings of [data] make another graph of the same files
-    read_alike = row is not None and (same or row.get("data_settings") == data_settings(planned.config))
-    known = row.get("data_fingerprint") if row and read_alike else None
-    if not known or not same:
-        begun = fingerprint_in(RunFolder(bench.folder(planned)))
-        if is_another(begun, planned.config.data):
-            return True
-    return is_another(known, planned.config.data)
-
-
-def run_list(bench: BenchList, report: ReportLine = lambda text: None) -> list[Row]:
+def run_list(bench: BenchList, report: ReportLine = lambda text: None, executor: Executor | None = None) -> list[Row]:
     """Do what is left of a list within its budget, and return the results of this call.
 
     What another process is training is skipped: two calls share the runs of one list.
     """
-    began, results = time.monotonic(), []
     _check_places(bench)
-    for number, planned in enumerate(bench.planned, start=1):
-        title = f"{number} of {len(bench.planned)}: {planned.name}"
-        state = _current(bench, planned).state
+    with executor or Processes() as workers, _terminated_as_interrupted():
+        return _Call(bench, report, workers).run()
+
+
+@dataclass
+class _UnderWay:
+    """A run that is being trained."""
+
+    planned: PlannedRun
+    title: str
+    lock: ExitStack
+    made: Provenance
+    before: float
+    """The seconds that it had taken before this call."""
+    limit: float
+    """The seconds that it has, 0 for as many as it takes."""
+    began: float
+    stopped: Status | None = None
+    """Why it was asked to stop, if it was."""
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
+
+
+class _Call:
+    """One call of `run_list`."""
+
+    def __init__(self, bench: BenchList, report: ReportLine, executor: Executor) -> None:
+        self._bench, self._report, self._executor = bench, report, executor
+        self._began, self._interrupted = time.monotonic(), False
+        self._waiting = deque(enumerate(bench.planned, start=1))
+        self._under_way: dict[Task, _UnderWay] = {}
+        self._results: list[Row] = []
+
+    def run(self) -> list[Row]:
+        """Train what is left, and return the results."""
+        for planned in self._bench.planned:
+            self._executor.check_room(planned.config.training.threads)
+        while self._waiting or self._under_way:
+            try:
+                self._fill()
+                event = self._executor.next() if self._under_way else None
+                if event is not None:
+                    self._hear(event)
+                self._stop_what_is_out_of_time()
+            except KeyboardInterrupt:
+                self._interrupt()
+        if self._interrupted:
+            raise Interrupted(f"stopped; resume with foretime bench run {self._bench.path}")
+        return self._results
+
+    def _fill(self) -> None:
+        """Begin the next runs while there is room for them."""
+        while self._waiting and self._executor.has_room(self._waiting[0][1].config.training.threads):
+            number, planned = self._waiting.popleft()
+            self._begin(f"{number} of {len(self._bench.planned)}: {planned.name}", planned)
+
+    def _begin(self, title: str, planned: PlannedRun) -> None:
+        """Begin a run, unless it is done, another process trains it, or the time is over."""
+        bench, report = self._bench, self._report
+        state = current_standing(bench, planned).state
         if state in SKIPPED:
             report(f"{title}: {state}, skipped{_remedy(bench, planned) if state == 'another graph' else ''}")
-            continue
-        left = bench.seconds_in_all - (time.monotonic() - began)
+            return
+        left = bench.seconds_in_all - (time.monotonic() - self._began)
         if bench.seconds_in_all and left <= 0:
             report(f"{title}: the {bench.seconds_in_all:g} seconds in all are over; call again to resume")
-            break
-        with only_here(bench.folder(planned)) as lock:
-            standing = _current(bench, planned)  # another process may have finished it
+            self._waiting.clear()
+            return
+        with ExitStack() as stack:
+            lock = stack.enter_context(only_here(bench.folder(planned)))
+            standing = current_standing(bench, planned)  # another process may have finished it
             if lock is None or standing.state in SKIPPED:
                 report(f"{title}: {'another process trains it' if lock is None else standing.state}, skipped")
-                continue
+                return
             report(f"{title}: {standing.state}")
-            ending, row = _run(bench, standing, lock, left, report)
-        results.append(row)
-        report(f"{title}: {summary(row)}")
-        if ending.status == "interrupted":
-            raise Interrupted(f"stopped; resume with foretime bench run {bench.path}")
-    return results
+            folder = bench.folder(planned)
+            if not RunFolder(folder).config_file.exists():
+                begin_with_shorter(bench, planned)
+            made, before = provenance_of(folder), _spent(standing.seconds, folder)
+            task, limit = task_of(planned.config, folder), _limit(bench, before, left)
+            began = time.monotonic()
+            self._executor.start(task, lock)
+            self._under_way[task] = _UnderWay(planned, title, stack.pop_all(), made, before, limit, began)
+
+    def _hear(self, event: Heard) -> None:
+        if event.end is not None:
+            own = self._under_way.pop(event.task)
+            with own.lock:
+                self._end(own, event.end)
+        elif event.report is not None:
+            name = f"{self._under_way[event.task].planned.name}: " if len(self._under_way) > 1 else ""
+            self._report(name + line_of(event.report))
+
+    def _end(self, own: _UnderWay, end: End) -> None:
+        """Write the result of a run that has ended, or was stopped."""
+        bench, planned, folder = self._bench, own.planned, self._bench.folder(own.planned)
+        ending = ending_of(end, folder, own.before + own.seconds, own.stopped)
+        its_own = _limit(replace(bench, seconds_in_all=0.0), own.before, 0.0) or math.inf
+        if ending.status == "over budget" and own.limit < its_own:
+            ending = replace(ending, status="interrupted")  # the time of this call is over, not that of the run
+        row = _result(planned, folder, ending, own.made)
+        write_row(bench.results, row)
+        self._results.append(row)
+        self._report(f"{own.title}: {summary(row)}")
+
+    def _stop_what_is_out_of_time(self) -> None:
+        """Ask runs that are over their budget to stop; those whose models are all trained may finish."""
+        for task, own in self._under_way.items():
+            if own.stopped is None and 0 < own.limit < own.seconds and not is_trained(self._bench.folder(own.planned)):
+                own.stopped = "over budget"
+                self._executor.stop(task)
+
+    def _interrupt(self) -> None:
+        """Ask all runs to save their state and stop, at once if they were asked already."""
+        self._interrupted = True
+        self._waiting.clear()
+        for task, own in self._under_way.items():
+            own.stopped = "interrupted"
+            self._executor.stop(task)
 
 
 def _check_places(bench: BenchList) -> None:
     """Raise `ConfigError` where results or runs cannot be written, before anything is trained."""
     for key, folder in (("results", bench.results.parent), ("runs", bench.runs)):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
@@ -127,27 +180,6 @@ def _remedy(bench: BenchList, planned: PlannedRun) -> str:
     folder = bench.folder(planned)
     there = f"its line in {bench.results}" + (f" and its folder {folder}" if folder.exists() else "")
     return f": what is there was trained on another graph of this name; rename the run, or remove {there}"
-
-
-def _current(bench: BenchList, planned: PlannedRun) -> Standing:
-    return _standing(bench, planned, {row["name"]: row for row in read_rows(bench.results)}.get(planned.name))
-
-
-def _run(bench: BenchList, standing: Standing, lock: int, left_in_all: float, report: ReportLine) -> tuple[Ending, Row]:
-    """Train one run and write its result; return how the training ended, and the result."""
-    planned, folder = standing.planned, bench.folder(standing.planned)
-    if not RunFolder(folder).config_file.exists():
-        begin_with_shorter(bench, planned)
-    made = provenance_of(folder)
-    before = _spent(standing.seconds, folder)
-    limit = _limit(bench, before, left_in_all)
-    ending = train_in_process(planned.config, folder, lock, limit, report)
-    total = replace(ending, seconds=before + ending.seconds)
-    if ending.status == "over budget" and limit < (_limit(replace(bench, seconds_in_all=0.0), before, 0.0) or math.inf):
-        total = replace(total, status="interrupted")  # the time of this call is over, not that of the run
-    row = _result(planned, folder, total, made)
-    write_row(bench.results, row)
-    return ending, row
 
 
 def _spent(known: float, folder: Path) -> float:
@@ -194,3 +226,24 @@ def summary(row: Row) -> str:
 def best_on_valid(row: Row) -> float | None:
     """Return the MRR on valid of a result, or the best so far."""
     return row["valid"]["mrr"] if row["valid"] else max((point[2] for point in row["curve"]), default=None)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Treat SIGTERM and a closed terminal as Ctrl-C, so that the trainings are stopped too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup ignores SIGHUP
+    for number in heard:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])

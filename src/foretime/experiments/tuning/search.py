@@ -14,7 +14,7 @@ from foretime.errors import ConfigError, DataError, ForetimeError, Interrupted, 
 from foretime.experiments.tuning.journal import open_study
 from foretime.experiments.tuning.plan import RangeSection, TunePlan, read_plan
 from foretime.experiments.tuning.trials import TrialOutcome, TrialTrainer
-from foretime.files import hold, write_text
+from foretime.files import hold, make_folder, write_text
 from foretime.runs.fingerprint import config_hash
 from foretime.tables import Table, Tabular
 from foretime.training.callbacks import Callback
@@ -121,7 +121,7 @@ def tune(
         )
     _check_installed()
     folder = Path(folder or Path("runs") / f"tune-{plan.path.stem}")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     try:
         with hold(folder, wait=False):
             search = _Search(plan, graph, folder, callback or Callback(), report)

@@ -138,7 +138,7 @@ def _kept(file: Path, of: str) -> AgendaModel | None:
         values = read_json(file)
         found = AgendaModel.from_dict(values)
         return found if of and (values["report"], values["sha256"]) == (of, _digest(found)) else None
-    except (OSError, KeyError, TypeError, ValueError):
+    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
 
 

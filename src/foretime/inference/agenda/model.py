@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from foretime.data.timeline import MOST_STEPS
 from foretime.inference.agenda.counts import Floats
 from foretime.inference.agenda.history import COLUMNS, STEP_COLUMNS, EventHistory, Triples
 
@@ -67,8 +68,11 @@ class AgendaModel:
             raise ValueError(f"format {values['format']!r} is not {FORMAT}")
         names = (("rates", RATES_COLUMNS), ("asked", ASKED_COLUMNS), ("window", WINDOW_COLUMNS))
         rates, asked, window = (np.array([float(values[part][name]) for name in columns]) for part, columns in names)
-        first, last = values["days"]
-        return cls(rates, asked, window, int(values["longest"]), (first, last))
+        (first, last), longest = values["days"], values["longest"]
+        whole = isinstance(first, str) and isinstance(last, str) and type(longest) is int and 1 <= longest <= MOST_STEPS
+        if not whole or not np.isfinite(np.concatenate([rates, asked, window])).all():
+            raise ValueError("a weight is no finite number, or the days are none")
+        return cls(rates, asked, window, longest, (first, last))
 
 
 RATES_COLUMNS = (*COLUMNS, *STEP_COLUMNS)

@@ -67,10 +67,13 @@ def load_softmaxes(path: Path, shapes: dict[str, tuple[int, int]]) -> dict[str, 
     try:
         tensors = safetensors.torch.load(read_bytes(path))
         for name, shape in shapes.items():
-            if tensors[name].shape != shape:
-                raise ValueError(f"{name} has the shape {tuple(tensors[name].shape)}")
+            found = tensors[name]
+            if found.shape != shape or found.dtype != torch.float16:
+                raise ValueError(f"{name} has the shape {tuple(found.shape)} and the type {found.dtype}")
+            if not bool(torch.isfinite(found).all()):
+                raise ValueError(f"{name} has values that are no finite numbers")
         return {name: PredicateSoftmax(tensors[name].float()) for name in shapes}
-    except (safetensors.SafetensorError, OSError, KeyError, ValueError) as error:
+    except (safetensors.SafetensorError, OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise RunError(
             f"{path}: damaged: {error}; delete it, and foretime train --resume {path.parent} fits it again"
         ) from None

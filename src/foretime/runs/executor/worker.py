@@ -1,31 +1,29 @@
-"""The process that trains one run of a list and reports by lines of JSON; `process.train_in_process` starts it.
-
-    python -m foretime.experiments.bench.worker FOLDER PARENT [CONFIG]
-
-It resumes the run in FOLDER, or creates it from CONFIG. Once the process PARENT is gone it saves its state and stops.
-"""
+"""A process that does one task and reports by lines of JSON; `processes.Child` starts it."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
 import sys
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from foretime.config import read_config
-from foretime.data.graph import read_graph
 from foretime.errors import ForetimeError, Interrupted
-from foretime.runs.life import create_run, resume
+from foretime.files import hold_file
+from foretime.runs.executor.base import FAILED, INTERRUPTED
 from foretime.training.callbacks import Callback, TrainingPlan
 
-STANDARD_OUTPUT, INTERRUPTED, FAILED = 1, 130, 2
+STANDARD_OUTPUT = 1
+SECONDS_BETWEEN_TRIES = 0.2
 
 
-class WorkerCallback(Callback):
-    """Reports epochs and steps; stops after a SIGTERM, at once after a second one, or when the parent is gone."""
+class Reporter(Callback):
+    """Reports epochs and phases; stops after a SIGTERM, at once after a second one, or when its parent is gone."""
 
     def __init__(self, parent: int) -> None:
         self._parent, self._stop, self._training = parent, False, False
@@ -43,10 +41,7 @@ class WorkerCallback(Callback):
 
     def epoch(self, record: dict[str, Any]) -> None:
         """Report an epoch."""
-        job = f"{record['job']}: " if record.get("job") else ""
-        losses = (f"{name} {value:.4f}" for name, value in record.items() if name.endswith("loss"))
-        mrr = [f"valid MRR {record['valid_mrr']:.4f}"] if "valid_mrr" in record else []
-        send(text="  ".join([f"{job}epoch {record['epoch']:>3}", *losses, f"{record['seconds']:.0f} s", *mrr]))
+        send(epoch=record)
 
     def announce(self, text: str) -> None:
         """Report what begins after training; within it, epochs say enough."""
@@ -55,7 +50,7 @@ class WorkerCallback(Callback):
 
     def stop_wanted(self) -> bool:
         """Whether a signal has come or the parent is gone."""
-        return self._stop or os.getppid() != self._parent
+        return self._stop or (os.name == "posix" and os.getppid() != self._parent)
 
     def _on_signal(self, number: int, _frame: object) -> None:
         if self._stop:
@@ -63,20 +58,19 @@ class WorkerCallback(Callback):
         self._stop = True
 
 
-def send(**content: str) -> None:
+def send(**content: Any) -> None:
     """Write a line of JSON to the parent, if it is still there."""
     with suppress(OSError):
         os.write(STANDARD_OUTPUT, (json.dumps(content) + "\n").encode())
 
 
-def work(folder: Path, parent: int, config_file: Path | None = None) -> int:
-    """Train a run to its end and return the exit code."""
-    callback = WorkerCallback(parent)
+def work(request: dict[str, Any], parent: int) -> int:
+    """Do what is requested, as a child of the process `parent`, and return the exit code."""
+    reporter = Reporter(parent)
     try:
-        if config_file is not None:
-            config = read_config(config_file)
-            create_run(read_graph(config.data.path, config.data), config, folder, callback)
-        resume(folder, callback)
+        with _alone(Path(request["lock"]), reporter):
+            module, _, name = request["function"].partition(":")
+            getattr(importlib.import_module(module), name)(reporter, **request["arguments"])
     except (Interrupted, KeyboardInterrupt):
         return INTERRUPTED
     except ForetimeError as error:
@@ -88,5 +82,17 @@ def work(folder: Path, parent: int, config_file: Path | None = None) -> int:
     return 0
 
 
+@contextmanager
+def _alone(path: Path, reporter: Reporter) -> Iterator[None]:
+    """Wait until no other process does the same task: one whose node was given up may still save its state."""
+    while not reporter.stop_wanted():
+        with hold_file(path) as lock:
+            if lock is not None:
+                yield
+                return
+        time.sleep(SECONDS_BETWEEN_TRIES)
+    raise Interrupted("stopped")
+
+
 if __name__ == "__main__":
-    sys.exit(work(Path(sys.argv[1]), int(sys.argv[2]), *map(Path, sys.argv[3:])))
+    sys.exit(work(json.loads(sys.argv[1]), int(sys.argv[2])))
