@@ -41,7 +41,7 @@ OUT_OF_FOLD = {
 }  # fmt: skip
 ONE_TRAINING = {**OUT_OF_FOLD, "reranker.use": False}
 SPEED = {
-    **OUT_OF_FOLD, "model.rank": 200, "training.epochs": 30, "training.checkpoint_seconds": 60.0,
+    **OUT_OF_FOLD, "model.rank": 200, "training.epochs": 40, "training.checkpoint_seconds": 60.0,
     "training.batch_size": 1000,
 }  # fmt: skip
 """Trainings that are long beside what the machine of the command does alone: the re-ranker and the report."""
