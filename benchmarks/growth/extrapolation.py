@@ -10,6 +10,7 @@ from foretime.evidence.walk import RUNS
 
 Row = dict[str, Any]
 GB = 1e9
+OVER = ("events", "entities")
 OF_ALL_EVENTS = ("read", "mine", "index", "train")
 """Stages that go through all events: they grow at least in proportion, whatever small sizes seem to say."""
 
@@ -44,22 +45,41 @@ ARRAYS = (
 
 
 def extrapolated(rows: list[Row], slopes: list[Row], stage: str, graph: Graph) -> Row | None:
-    """Return the processor's hours and the memory of a stage, by the exponents from the largest size measured."""
+    """Return the processor's hours and the memory of a stage, from the largest size measured.
+
+    Time follows both exponents. Memory is a sum, of so many bytes for each event and so many for each entity.
+    """
     done = [row for row in rows if row["stage"] == stage and row["status"] == "done"]
-    exponents = {over: exponent(slopes, stage, over) for over in ("events", "entities")}
-    if not done or None in exponents.values():
+    exponents = [exponent(slopes, stage, over) for over in OVER]
+    each = [bytes_for_each(done, over) for over in OVER]
+    if None in exponents or None in each:
         return None
     base = max(done, key=lambda row: (row["events"], row["entities"]))
-    found = {}
-    for measure, value in (("whole_seconds", base["whole_seconds"]), ("own_mb", base["memory_mb"] - base["empty_mb"])):
-        by_events, by_entities = (max(0.0, exponents[over][measure]) for over in ("events", "entities"))  # type: ignore[index]
-        by_events = max(by_events, 1.0 if stage in OF_ALL_EVENTS else 0.0)
-        grown = (graph.events / base["events"]) ** by_events * (graph.entities / base["entities"]) ** by_entities
-        found[measure] = max(value, 1e-3) * grown
-    return {"hours": found["whole_seconds"] / 3600, "gb": found["own_mb"] / 1000}
+    by_events, by_entities = (max(0.0, found["whole_seconds"]) for found in exponents)  # type: ignore[index]
+    by_events = max(by_events, 1.0 if stage in OF_ALL_EVENTS else 0.0)
+    grown = (graph.events / base["events"]) ** by_events * (graph.entities / base["entities"]) ** by_entities
+    more = ((graph.events - base["events"]) * each[0], (graph.entities - base["entities"]) * each[1])  # type: ignore[operator]
+    own = (base["memory_mb"] - base["empty_mb"]) * 1e6 + sum(more)
+    return {"hours": base["whole_seconds"] * grown / 3600, "gb": own / GB}
 
 
-def exponent(slopes: list[Row], stage: str, over: str) -> dict[str, float] | None:
+def bytes_for_each(done: list[Row], over: str) -> float | None:
+    """Return how much more memory a stage takes for each event, or entity, between the two largest sizes."""
+    fixed = "entities" if over == "events" else "events"
+    pairs = [
+        (less, more)
+        for less in done
+        for more in done
+        if less[fixed] == more[fixed] and less[over] < more[over]
+    ]  # fmt: skip
+    if not pairs:
+        return None
+    less, more = max(pairs, key=lambda pair: (pair[1][over], pair[0][over]))
+    own = (more["memory_mb"] - more["empty_mb"]) - (less["memory_mb"] - less["empty_mb"])
+    return max(0.0, own * 1e6 / (more[over] - less[over]))
+
+
+def exponent(slopes: list[Row], stage: str, over: str) -> Row | None:
     """Return the exponents of time and memory that a stage has between the two largest sizes, where most else is fixed."""
     fixed = "entities" if over == "events" else "events"
     found = [row for row in slopes if (row["stage"], row["over"]) == (stage, over)]
