@@ -27,6 +27,7 @@ import numpy as np
 import safetensors.numpy
 
 from benchmarks.cluster_nodes import Killer, LocalCluster
+from foretime.config import config_text, override
 from foretime.files import read_json, write_json
 from foretime.runs.folder import RunFolder
 from foretime.runs.jobs import jobs_of
@@ -38,7 +39,12 @@ OUT_OF_FOLD = {
     "training.checkpoint_seconds": 0.5, "training.valid_every": 3, "training.patience": 100, "reranker.use": True,
     "reranker.fit": "out-of-fold", "reranker.folds": 3, "reranker.top": 20, "reranker.trees": 20, **ONE_THREAD,
 }  # fmt: skip
-SPEED = {**OUT_OF_FOLD, "model.rank": 200, "training.checkpoint_seconds": 60.0, "training.batch_size": 1000}
+ONE_TRAINING = {**OUT_OF_FOLD, "reranker.use": False}
+SPEED = {
+    **OUT_OF_FOLD, "model.rank": 200, "training.epochs": 40, "training.checkpoint_seconds": 60.0,
+    "training.batch_size": 1000,
+}  # fmt: skip
+"""Trainings that are long beside what the machine of the command does alone: the re-ranker and the report."""
 BENCH = """
 [bench]
 runs = "{runs}"
@@ -110,9 +116,7 @@ def bench(folder: Path, kills: int = KILLS, events: int = 2_000, every: int = 3)
     """Return how a list of four runs under kills compares with one process after the other."""
     ft.generate_world(events, seed=2).write(folder / "world")
     settings = ft.Config.model_validate({"data": {"path": str(folder / "world")}})
-    from foretime.config import config_text, override
-
-    (folder / "settings.toml").write_text(config_text(override(settings, OUT_OF_FOLD)), encoding="utf-8")
+    (folder / "settings.toml").write_text(config_text(override(settings, ONE_TRAINING)), encoding="utf-8")
     rows = {}
     for name in ("alone", "cluster"):
         text = BENCH.format(runs=folder / name, results=folder / f"{name}.jsonl")

@@ -3,8 +3,8 @@
     python -m benchmarks.reranker_memory ../shared/data/icews05-15 --folds 5
 
 The settings are those of the preset `quick` for such a graph, with so many folds left out. The features of a sample of
-each fold are extracted, and written again until there are as many candidates as the folds have: what is binned, and the
-trees, take the same memory as those of all its facts. The base model is the evidence alone, trained on a sample too. Peaks
+each fold are extracted, and written again until there are as many candidates as the folds have: what is binned takes
+the same memory as those of all its facts. The base model is the evidence alone, trained on a sample too. Peaks
 are of this process, with the graph, the evidence and all libraries in it.
 """
 
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graph", type=Path)
     parser.add_argument("--folds", type=int, default=5, help="folds of train that the re-ranker is fitted on")
-    parser.add_argument("--trees", type=int, default=20, help="how many are fitted; more take no more memory")
+    parser.add_argument("--trees", type=int, default=20, help="how many trees are fitted")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/reranker_memory.json"))
     arguments = parser.parse_args()
     found = measure(arguments.graph, arguments.folds, arguments.trees)

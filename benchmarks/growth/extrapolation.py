@@ -10,6 +10,8 @@ from foretime.evidence.walk import RUNS
 
 Row = dict[str, Any]
 GB = 1e9
+OF_ALL_EVENTS = ("read", "mine", "index", "train")
+"""Stages that go through all events: they grow at least in proportion, whatever small sizes seem to say."""
 
 
 class Graph(NamedTuple):
@@ -51,6 +53,7 @@ def extrapolated(rows: list[Row], slopes: list[Row], stage: str, graph: Graph) -
     found = {}
     for measure, value in (("whole_seconds", base["whole_seconds"]), ("own_mb", base["memory_mb"] - base["empty_mb"])):
         by_events, by_entities = (max(0.0, exponents[over][measure]) for over in ("events", "entities"))  # type: ignore[index]
+        by_events = max(by_events, 1.0 if stage in OF_ALL_EVENTS else 0.0)
         grown = (graph.events / base["events"]) ** by_events * (graph.entities / base["entities"]) ** by_entities
         found[measure] = max(value, 1e-3) * grown
     return {"hours": found["whole_seconds"] / 3600, "gb": found["own_mb"] / 1000}

@@ -8,6 +8,7 @@ Writes `docs/scale.md` from the files in `benchmarks/results`.
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.growth.extrapolation import ARRAYS, GB, Graph, exponent, extrapolated
@@ -67,7 +68,8 @@ def _measured(growth: Row) -> list[str]:
             else f"{row['status']} |"
         )
         lines.append(f"| {row['stage']} | {row['events']:,} | {row['entities']:,} | {cost} |")
-    return [*lines, "", "Memory has the libraries in it, about 450 MB.", ""]
+    libraries = median(row["empty_mb"] for row in growth["rows"] if row["status"] == "done")
+    return [*lines, "", f"Memory has the libraries in it, about {libraries:,.0f} MB.", ""]
 
 
 def _exponents(growth: Row) -> list[str]:
@@ -89,7 +91,8 @@ def _exponents(growth: Row) -> list[str]:
 def _beyond(growth: Row) -> list[str]:
     lines = [
         "## Beyond what was measured", "",
-        "By these exponents, from the largest size measured; nothing here was run. Hours are of one core.", "",
+        "By these exponents, from the largest size measured; nothing here was run. What goes through all events is taken to",
+        "grow at least in proportion to them: in small sizes that is hidden by what does not grow. Hours are of one core.", "",
         "| stage | 10⁷ events, 10⁶ entities: hours | GB | 10⁹ events, 10⁸ entities: hours | GB | nodes of 256 GB |",
         "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
@@ -144,8 +147,9 @@ def _memory() -> list[str]:
         f"  {fitted['features']} features, {fitted['features_mb']:,.0f} MB) takes {peak:,.0f} MB at the most: the features are on the disk, and",
         "  LightGBM holds what it has binned (`python -m benchmarks.reranker_memory`).",
         "", "## Rejected", "",
-        f"- Histograms by rows, LightGBM's other way: {before:,.0f} MB instead of {peak:,.0f} for the same trees, since it copies",
-        "  the bins twice more (`reranker_memory_by_rows.json`, by the same command at the commit before).",
+        f"- Histograms by rows, LightGBM's other way: {before:,.0f} MB ({by_rows['trees']} trees) instead of {peak:,.0f} ({fitted['trees']}",
+        "  trees). The trees are the same, the bins are copied twice more (`reranker_memory_by_rows.json`, by the same command at",
+        "  the commit before).",
         "- `lightgbm.Sequence` as it comes: it bins without the seed and the least size of a leaf, and the trees are others.",
         "  `tests/reranker/test_trees.py` has both.",
     ]  # fmt: skip

@@ -1,15 +1,19 @@
 """Tasks in processes of their own: what they say, how they end, and what happens if they die."""
 
 import os
+import re
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
-from foretime.errors import ForetimeError, Interrupted, RunError
+import foretime
+from foretime.errors import ConfigError, ForetimeError, Interrupted, RunError
 from foretime.files import hold_file
 from foretime.runs.executor import End, Executor, Heard, Processes, Task, open_executor, run_all, worker
 from foretime.runs.executor.base import check_end
+from foretime.runs.executor.ray_cluster import Mailbox, unfit
 from foretime.training.callbacks import Callback
 
 
@@ -145,3 +149,30 @@ def test_a_processes_words_come_in_their_order(tmp_path: Path, monkeypatch: pyte
     assert heard == ["a", "b"]
     assert executor.next(0) is None
     assert Heard(own).report is None
+
+
+def test_without_ray_a_cluster_is_an_error_with_its_remedy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
+    with pytest.raises(ConfigError, match=r"^Ray is not installed; pip install 'foretime\[cluster\]'$"):
+        open_executor(1, "auto")
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "1"  # who wants them has them
+
+
+def test_a_node_that_cannot_do_a_task_says_why(tmp_path: Path):
+    asked = {"cwd": str(tmp_path), "folder": "run", "version": foretime.__version__}
+    (tmp_path / "run").mkdir()
+    assert unfit(asked) == ""
+    assert re.fullmatch(r"node \S+ has foretime \S+; install 0\.0 there, as here", unfit(asked | {"version": "0.0"}))
+    assert " has no folder other; the nodes of a cluster share " in unfit(asked | {"folder": "other"})
+    assert f" has no folder {tmp_path}/gone; " in unfit(asked | {"cwd": f"{tmp_path}/gone"})
+
+
+def test_a_mailbox_gives_each_report_once_and_says_who_is_to_stop():
+    mailbox = Mailbox()
+    assert mailbox.stop(2) is False  # it has not begun
+    assert mailbox.put(1, []) is False
+    assert mailbox.put(2, [{"text": "a"}, {"text": "b"}]) is True
+    assert mailbox.take() == [(2, {"text": "a"}), (2, {"text": "b"})]
+    assert mailbox.take() == []
+    assert mailbox.stop(1) is True

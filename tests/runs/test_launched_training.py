@@ -12,7 +12,9 @@ import pytest
 import foretime as ft
 from foretime.data.synthetic import generate_world
 from foretime.runs.folder import RunFolder
+from foretime.runs.helping import join_launcher
 from foretime.training.checkpoint import read_progress
+from foretime.training.distributed.team import Team
 from several_processes import address, free_port
 
 TRAIN = ["-m", "foretime", "train", "world", "--out", "run", "--model", "tntcomplex", "--rank", "4"]
@@ -43,6 +45,15 @@ def test_torchrun_trains_one_run_and_speaks_once(folder: Path):
     assert losses[0] == pytest.approx(losses[1], abs=1e-6)
     figures = [ft.open_run(path).evaluations["test"].all.mrr for path in (folder / "run", alone.path)]
     assert figures[0] == pytest.approx(figures[1], abs=0.01)
+
+
+@pytest.mark.parametrize(("jobs", "cluster", "given"), [(2, None, "--jobs 2"), (1, "local", "--cluster local")])
+def test_processes_that_train_one_thing_together_train_nothing_beside_it(jobs, cluster, given, monkeypatch):
+    three = Team()
+    three.size = 3
+    monkeypatch.setattr("foretime.runs.helping.team_of_launcher", lambda: three)
+    with pytest.raises(ft.ConfigError, match=f"{given}: a launcher has started 3 processes, .* leave it out"):
+        join_launcher(jobs, cluster)
 
 
 def test_a_signal_to_any_process_stops_all_of_them_and_the_state_is_kept(folder: Path):

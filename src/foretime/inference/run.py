@@ -551,7 +551,7 @@ def train(  # noqa: PLR0913, each is a choice of its own
     >>> run.path.name, run.metrics.columns[0], len(run.history)
     ('events-complex', 'split', 2)
     """
-    join_launcher(jobs)
+    join_launcher(jobs, cluster)
     if preset is not None and config is not None:
         raise ConfigError("give either a preset or a configuration; single settings may stand beside both")
     start = None if warm_start is None else WarmStart(warm_start.path if isinstance(warm_start, Run) else warm_start)
@@ -648,7 +648,7 @@ def resume(
     >>> ft.resume("runs/small")
     Run runs/small: lcge on events, valid MRR 0.9..., test MRR 0.9...
     """
-    join_launcher(jobs)
+    join_launcher(jobs, cluster)
     path = folder.path if isinstance(folder, Run) else folder
     RunFolder.find(path, device)  # TensorBoard would make a folder that is not there
     if epochs is not None:

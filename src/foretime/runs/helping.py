@@ -24,15 +24,16 @@ SECONDS_TO_BE_DISMISSED = 5.0
 """How long to wait for the first process to say what is wrong, as it often will, before this one does."""
 
 
-def join_launcher(jobs: int) -> None:
+def join_launcher(jobs: int, cluster: str | None = None) -> None:
     """Meet the other processes of a launcher, if one has started this; any but the first helps it, and then exits."""
     team = team_of_launcher()
     if not team.is_first:
         sys.exit(_help(team))
     atexit.register(_dismiss, team)
-    if team.size > 1 and jobs > 1:
+    if team.size > 1 and (jobs > 1 or cluster is not None):
+        given = f"--jobs {jobs}" if cluster is None else f"--cluster {cluster}"
         raise ConfigError(
-            f"--jobs {jobs}: a launcher has started {team.size} processes, which train one thing together; leave it out"
+            f"{given}: a launcher has started {team.size} processes, which train one thing together; leave it out"
         )
 
 

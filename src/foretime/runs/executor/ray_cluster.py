@@ -69,7 +69,7 @@ class RayCluster(Executor):
         most = max(self._cores(), default=0)
         if threads > most:
             raise ConfigError(
-                f"each training takes {threads} threads, and the largest node of the cluster has {most} cores; give "
+                f"a task takes {threads} threads, and the largest node of the cluster has {most} cores; give "
                 f"--jobs {-(-threads // max(1, most))} or more, or train anew with training.threads={max(1, most)}"
             )
 
@@ -86,16 +86,12 @@ class RayCluster(Executor):
             self._references[do.remote(request, number, self._mailbox)] = (number, task)
 
     def _ask_to_stop(self, task: Task) -> None:
-        for reference, number in self._of(task):
-            self._ray.get(self._mailbox.stop.remote(number))
-            with suppress(Exception):  # one that waits for a node never begins
-                self._ray.cancel(reference, force=False) if self._is_waiting(number) else None
-
-    def _is_waiting(self, number: int) -> bool:
-        return not self._ray.get(self._mailbox.has_begun.remote(number))
+        for reference, number in [] if self._closed else self._of(task):
+            if not self._ray.get(self._mailbox.stop.remote(number)):
+                self._ray.cancel(reference)  # it still waits for a node
 
     def _kill(self, task: Task) -> None:
-        for reference, _ in self._of(task):
+        for reference, _ in [] if self._closed else self._of(task):
             self._ray.cancel(reference, force=True)
 
     def _of(self, task: Task) -> list[tuple[Any, int]]:
@@ -170,12 +166,9 @@ class Mailbox:
         taken, self._reports = self._reports, []
         return taken
 
-    def stop(self, number: int) -> None:
-        """Have a task stop."""
+    def stop(self, number: int) -> bool:
+        """Have a task stop, and return whether it has begun."""
         self._stopped.add(number)
-
-    def has_begun(self, number: int) -> bool:
-        """Return whether a task has reported anything, if only that it is there."""
         return number in self._begun
 
 
