@@ -10,6 +10,8 @@ from typing import Any
 from benchmarks.marks import DOCS, fill
 from foretime.tables import Table
 
+SHOWN = 160
+"""Characters of a failure that the page shows."""
 OUT = Path(__file__).parents[1] / "results" / "faults.json"
 
 
@@ -29,6 +31,7 @@ def kill_lines(kills: Mapping[str, Any]) -> list[str]:
         f"**{len(kills['failures']):,}**. Seeds {', '.join(map(str, kills['seeds']))}, "
         f"{kills['minutes']:.0f} minutes.",
         "",
+        *_told(kills["failures"]),
         *_table({"what was going on": kills["by_phase"]}, "kills"),
         *_table({"where it was killed": kills["by_call"]}, "kills"),
         *_table({"what failed": kills["disk_errors"]}, "errors"),
@@ -41,11 +44,17 @@ def mutation_lines(found: Mapping[str, Any]) -> list[str]:
         f"{found['mutations']:,} damages in {found['minutes']:.0f} minutes, each before one command. Crashes, hangs, tracebacks, messages without a place, and "
         f"other answers without a word: **{len(found['failures']):,}**.",
         "",
+        *_told(found["failures"]),
         *_table({"what came out": found["outcomes"]}, "damages"),
         *_table({"command": found["by_command"]}, "damages"),
         *_table({"file": found["by_file"]}, "damages"),
         *_table({"damage": found["by_damage"]}, "damages"),
     ]
+
+
+def _told(failures: list[str]) -> list[str]:
+    """Return the first line of each failure, in a list."""
+    return [*(f"- {failure.splitlines()[0][:SHOWN]}" for failure in failures), *([""] if failures else [])]
 
 
 def _table(counts: Mapping[str, Mapping[str, int]], unit: str) -> list[str]:

@@ -44,7 +44,7 @@ def test_no_damage_of_a_footer_ends_the_process(file: Path) -> None:
     footer = 8 + int.from_bytes(whole[-8:-4], "little")
     for place in range(len(whole) - footer, len(whole) - 8):
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
-        with suppress(pa.ArrowException, OSError, ValueError):
+        with suppress(pa.ArrowException, OSError):
             read_parquet(file)
     file.write_bytes(whole)
     assert read_parquet(file).num_rows >= 0
@@ -54,5 +54,5 @@ def test_no_damage_of_a_footer_ends_the_process(file: Path) -> None:
 def test_a_footer_that_is_none_is_told(tmp_path: Path, footer: bytes) -> None:
     path = tmp_path / "none.parquet"
     path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
-    with pytest.raises(ValueError, match="its footer is"):
+    with pytest.raises(pa.ArrowInvalid, match="its footer is"):
         list(group_sizes(path))

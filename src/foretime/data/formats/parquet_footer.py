@@ -11,6 +11,8 @@ from io import SEEK_END
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from foretime.files import MOST_JSON, open_regular, size_text
 
 _ROW_GROUPS, _COLUMNS, _GROUP_BYTES, _META, _VALUES, _BYTES = 4, 1, 2, 3, 5, 6
@@ -29,12 +31,12 @@ class GroupSize(NamedTuple):
 
 
 def group_sizes(path: Path) -> Iterator[GroupSize]:
-    """Yield the size of each group of rows; raise `ValueError` for a footer that is none."""
+    """Yield the size of each group of rows; raise `ArrowInvalid` for a footer that is none."""
     with open_regular(path) as stream:
         end = stream.seek(-8, SEEK_END)
         length = int.from_bytes(stream.read(4), "little")
         if length > MOST_JSON:
-            raise ValueError(f"its footer is larger than {size_text(MOST_JSON)}")
+            raise pa.ArrowInvalid(f"its footer is larger than {size_text(MOST_JSON)}")
         stream.seek(max(0, end - length))
         content = stream.read(length)
     try:
@@ -43,15 +45,15 @@ def group_sizes(path: Path) -> Iterator[GroupSize]:
             yield GroupSize(
                 _whole(group, _GROUP_BYTES), tuple((_whole(c, _VALUES), _whole(c, _BYTES)) for c in columns)
             )
-    except (IndexError, AttributeError, TypeError) as error:
-        raise ValueError(f"its footer is damaged: {error}") from None
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise pa.ArrowInvalid(f"its footer is damaged: {error}") from None
 
 
 def _whole(found: dict[int, Any], field: int) -> int:
     """Return a number of a struct, which is never below 0."""
     value = found.get(field, 0)
     if not isinstance(value, int) or value < 0:
-        raise ValueError(f"its footer is damaged: a size is {value!r}")
+        raise ValueError(f"a size is {value!r}")
     return value
 
 
@@ -73,7 +75,7 @@ class _Compact:
 
     def _value(self, kind: int, depth: int) -> Any:
         if depth > _DEEPEST:
-            raise ValueError("its footer is nested too deeply")
+            raise ValueError("it is nested too deeply")
         if kind in _INTEGERS:
             return self._integer()
         if kind in (_BINARY, *_FIXED):
@@ -86,7 +88,7 @@ class _Compact:
             return self._map(depth)
         if kind in (_TRUE, _FALSE, _BYTE):  # within a list
             return self._byte()
-        raise ValueError(f"its footer is damaged: there is no type {kind}")
+        raise ValueError(f"there is no type {kind}")
 
     def _list(self, depth: int) -> list[Any]:
         head = self._byte()
