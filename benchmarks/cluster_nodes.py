@@ -22,6 +22,7 @@ SETTINGS = {
 }
 """A node is given up after five seconds without a sign of life."""
 SECONDS_TO_DIE = 120.0
+TRIES = 3
 
 
 class LocalCluster:
@@ -34,8 +35,12 @@ class LocalCluster:
         # not at exit: that needs handlers of signals, which the thread that replaces nodes may not set
         head = {"num_cpus": 0, "_system_config": SETTINGS, **NOBODY_ELSE}
         self._cluster = Cluster(True, head_node_args=head, shutdown_at_exit=False)
-        self._nodes: list[Any] = [self._add() for _ in range(nodes)]
         self.address: str = self._cluster.address
+        try:
+            self._nodes: list[Any] = [self._add() for _ in range(nodes)]
+        except BaseException:
+            self._cluster.shutdown()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -43,8 +48,13 @@ class LocalCluster:
     def __exit__(self, *_: object) -> None:
         self._cluster.shutdown()
 
-    def _add(self) -> Any:
-        return self._cluster.add_node(num_cpus=1, **NOBODY_ELSE)
+    def _add(self, tries: int = TRIES) -> Any:
+        try:
+            return self._cluster.add_node(num_cpus=1, **NOBODY_ELSE)
+        except Exception:  # on busy cores a node may not come up in Ray's thirty seconds
+            if tries == 1:
+                raise
+            return self._add(tries - 1)
 
     def kill_one(self, draw: random.Random) -> None:
         """Kill a node with all that it has started, and begin another in its place."""
