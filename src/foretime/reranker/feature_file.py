@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryFile
+from weakref import finalize
 
 import numpy as np
 
@@ -18,6 +19,7 @@ class FeatureFile:
         self._folder, self._width, self._rows = folder, 0, 0
         with named_errors(folder):
             self._file = TemporaryFile(dir=folder, prefix="features-")  # noqa: SIM115, it is open as long as this is
+        finalize(self, self._file.close)
 
     def append(self, features: Features) -> None:
         """Write rows behind the others, (rows, features)."""
