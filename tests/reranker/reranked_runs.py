@@ -39,9 +39,10 @@ def train_watched(graph: Graph, config: Config, folder: Path) -> Reranked:
             found.trained.append(set(rows_of(facts)))
             super().__init__(run, config, graph, callback, facts, *others)
 
-    def watched(model, extractor, graph, config, facts, seen):
-        found.asked.append((set(rows_of(facts)), set(rows_of(seen))))
-        return examples(model, extractor, graph, config, facts, seen)
+    def watched(*arguments):
+        *_, unseen, seen = arguments
+        found.asked.append((set(rows_of(unseen)), set(rows_of(seen))))
+        return examples(*arguments)
 
     examples = reranking._examples
     with pytest.MonkeyPatch.context() as patch:
