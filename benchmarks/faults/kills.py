@@ -114,7 +114,8 @@ class Kills:
             return ""  # what was not written matters to nobody, or the end is compared below
         if str(work) not in ended.err:
             return f"the message names no file: {ended.err[-300:]}"
-        return "" if fault.action == BROKEN or WORDS_OF_A_FULL_DISK in ended.err else f"no remedy: {ended.err[-300:]}"
+        last = (ended.err.strip().splitlines() or [""])[-1]
+        return "" if fault.action == BROKEN or WORDS_OF_A_FULL_DISK in ended.err else f"no remedy: {last}"
 
     def _count(self, act: Act, twin: Twin, fault: Fault, ended: Ended) -> None:
         if fault.action in (FULL, BROKEN):

@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.growth.extrapolation import ARRAYS, GB, OVER, Graph, bytes_for_each, exponent, extrapolated
+from benchmarks.growth.stages import STAGES
 from foretime.files import read_json
 
 RESULTS, PAGE = Path("benchmarks/results"), Path("docs/scale.md")
@@ -69,7 +70,9 @@ def _measured(growth: Row) -> list[str]:
         )
         lines.append(f"| {row['stage']} | {row['events']:,} | {row['entities']:,} | {cost} |")
     libraries = median(row["empty_mb"] for row in growth["rows"] if row["status"] == "done")
-    return [*lines, "", f"Memory has the libraries in it, about {libraries:,.0f} MB.", ""]
+    left = [f"`{stage}`" for stage in STAGES if stage not in order]
+    missing = [f"Not measured yet: {', '.join(left)}.", ""] if left else []
+    return [*lines, "", f"Memory has the libraries in it, about {libraries:,.0f} MB.", "", *missing]
 
 
 def _exponents(growth: Row) -> list[str]:

@@ -24,6 +24,7 @@ def test_a_list_ends_as_on_one_machine_whatever_is_killed(tmp_path: Path):
     assert (found["kills"], found["different"]) == (2, [])
 
 
+@pytest.mark.filterwarnings("ignore:answering part:UserWarning")
 def test_a_file_of_questions_is_answered_as_by_one_process_whatever_is_killed(tmp_path: Path):
     found = questions(tmp_path, kills=1, count=20_000)
     assert (found["kills"], found["different"]) == (1, [])

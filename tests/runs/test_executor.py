@@ -78,7 +78,7 @@ class Scripted(Executor):
     def _begin(self, task: Task, lock: int | None) -> None:
         self.begun += 1
         while isinstance(ending := self.endings.pop(0), str):
-            self._hear(task, {"text": ending})
+            self._hear(task, {"epoch": 1, "text": ending})
         self._hear(task, ending)
 
     def _ask_to_stop(self, task: Task) -> None: ...

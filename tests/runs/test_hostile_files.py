@@ -99,7 +99,7 @@ def test_a_command_that_a_message_would_show_is_one_of_ours(tmp_path: Path, word
         assert found is not None
         assert found.changing == changing
     file.write_bytes(json_bytes({"format": 1, "changing": words, "files": {}}))
-    with pytest.raises(RunError, match=r"manifest\.json: damaged \(changing is no command\)"):
+    with pytest.raises(RunError, match=r"manifest\.json: damaged \(changing is not a command\)"):
         read_manifest(tmp_path)
 
 

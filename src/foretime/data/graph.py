@@ -308,10 +308,10 @@ class Graph:
 
 
 def _said_by(saved: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the name of a saved graph, its notes and its doubts; what is no text is a `ValueError`."""
+    """Return the name of a saved graph, its notes and its doubts; what is not text is a `ValueError`."""
     name, notes, doubts = saved["name"], *(tuple(saved.get(word, ())) for word in ("notes", "doubts"))
     if not all(isinstance(text, str) for text in (name, *notes, *doubts)):
-        raise ValueError("its name or a note is no text")
+        raise ValueError("its name or a note is not text")
     return name, notes, doubts
 
 

@@ -208,7 +208,7 @@ class Timeline:
     def _check_order(self) -> None:
         """Raise `ValueError` unless the steps come one after the other, and all have names."""
         if isinstance(self.starts, tuple) and any(type(tick) is not int for tick in self.starts):
-            raise ValueError("a step of its timeline is no whole number")
+            raise ValueError("a step of its timeline is not a whole number")
         if np.any(self._ticks[1:] <= self._ticks[:-1]) or self.last < self.starts[-1]:
             raise ValueError("its timeline goes back in time")
         try:

@@ -20,10 +20,10 @@ class Vocabulary:
     def saved(cls, kind: str, names: Any) -> Vocabulary:
         """Return the vocabulary of names that were saved; anything but a list of different texts is a `ValueError`."""
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"the name of a {kind} is no text")
+            raise ValueError(f"a name of a {kind} is not text")
         found = cls(kind, names)
         if len(found._ids) != len(found):
-            raise ValueError(f"the name of a {kind} is there twice")
+            raise ValueError(f"a name of a {kind} occurs twice")
         return found
 
     def __len__(self) -> int:

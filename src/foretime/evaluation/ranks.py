@@ -58,8 +58,12 @@ def score_questions(model: Model, questions: Facts) -> Tensor:
 
 
 def questions_at_once(candidates: int) -> int:
-    """Return how many questions are scored together, so that memory does not grow with the candidates of each."""
-    return max(1, min(QUESTIONS_AT_ONCE, SCORES_AT_ONCE // max(1, candidates)))
+    """Return how many questions are scored together, so that memory does not grow with the candidates of each.
+
+    It divides `QUESTIONS_AT_ONCE`: what is cut into so many first is scored in the same batches.
+    """
+    most = max(1, min(QUESTIONS_AT_ONCE, SCORES_AT_ONCE // max(1, candidates)))
+    return 1 << (most.bit_length() - 1)
 
 
 def batches(questions: Facts, size: int) -> Iterator[tuple[slice, Facts]]:

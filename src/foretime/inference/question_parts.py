@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from foretime.errors import Interrupted
-from foretime.files import parse_json, read_text, write_text
+from foretime.evaluation.ranks import QUESTIONS_AT_ONCE
+from foretime.files import make_folder, parse_json, read_text, write_text
 from foretime.inference.answers import Question
 from foretime.inference.questions import Answered, Wanted, answer_all, read_questions
 from foretime.runs.executor import Executor, Task, run_all
 from foretime.training.callbacks import Callback
 
-BATCH = 256
-"""How many questions the predictor scores together."""
-PART = 16 * BATCH
+PART = 16 * QUESTIONS_AT_ONCE
 """Questions of a part: many, for each opens the run, and few, for one that is lost is answered again."""
 
 
@@ -40,7 +39,7 @@ def answer_in_parts(
 
     def answer(questions: list[Question], wanted: Wanted) -> list[Answered]:
         shutil.rmtree(folder, ignore_errors=True)  # of a call that was killed
-        folder.mkdir()
+        make_folder(folder)
         try:
             parts = parts_of(questions, part)
             arguments = {"run": str(run[0]), "device": run[1], "questions": str(path), "part": part, "wanted": wanted}
@@ -58,7 +57,7 @@ def answer_in_parts(
 
 
 def _task(arguments: dict[str, Any], folder: Path, number: int, size: int) -> Task:
-    name = f"part {number + 1} of the questions, which has {size:,},"
+    name = f"part {number + 1} of the questions ({size:,})"
     remedy = "do the same again, with fewer --jobs if need be"
     own = {**arguments, "out": str(_file(folder, number))}
     return Task(name, answer_part, own, folder, threads=1, act="answering", remedy=remedy)
@@ -72,10 +71,11 @@ def answer_part(
 
     predictor, asked = Run(run, device).predictor, list(read_questions(Path(questions)).values())
     rows, answered = parts_of(asked, part)[int(Path(out).stem)], list[Answered]()
-    for start in range(0, len(rows), BATCH):
+    for start in range(0, len(rows), QUESTIONS_AT_ONCE):
         if callback.stop_wanted():
             raise Interrupted("stopped")
-        answered += answer_all(predictor, [asked[row] for row in rows[start : start + BATCH]], Wanted(*wanted))  # type: ignore[arg-type]
+        batch = [asked[row] for row in rows[start : start + QUESTIONS_AT_ONCE]]
+        answered += answer_all(predictor, batch, Wanted(*wanted))  # type: ignore[arg-type]
     write_text(Path(out), "".join(json.dumps(one) + "\n" for one in answered))
 
 

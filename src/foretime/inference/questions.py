@@ -7,6 +7,7 @@ import io
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,15 +96,23 @@ def answer_file(
     asked, wanted = list(questions.values()), Wanted(top, already_known, reasons, write is not _write_json_lines)
     restricted = any(question.restriction for question in asked)
     columns = (*ANSWER_FIELDS, *([WHERE] if restricted else []), *([REASONS] if reasons else []))
-    try:
+    with _told_of(out):
         make_folder(out.parent)
-        found = answer(asked, wanted) if answer else answer_all(predictor, asked, wanted)
+    found = answer(asked, wanted) if answer else answer_all(predictor, asked, wanted)
+    with _told_of(out):
         write(out, columns, [{name: row[name] for name in columns} for one in found for row in one.rows])
-    except OSError as error:
-        raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
     for text in _taken(questions, found):
         note(text)
     return len(questions)
+
+
+@contextmanager
+def _told_of(out: Path) -> Iterator[None]:
+    """Tell that a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise QuestionError(f"{out}: cannot be written: {error.strerror}; name another file") from None
 
 
 def answer_all(predictor: Predictor, questions: list[Question], wanted: Wanted) -> list[Answered]:

@@ -242,14 +242,12 @@ class Run:
         1
         """
         path, target = Path(questions), Path(out)
-        answer, own = (
-            partial(answer_file, self.predictor, path, target, top, already_known, reasons, note),
-            self._folder,
-        )
+        answer = partial(answer_file, self.predictor, path, target, top, already_known, reasons, note)
         if not wants_executor(jobs, cluster):
             return answer()
         with open_executor(jobs, cluster) as executor:
-            return answer(answer_in_parts(executor, (own.path, own.device), path, target, note))
+            own = (self._folder.path, self._folder.device)
+            return answer(answer_in_parts(executor, own, path, target, note))
 
     def forecast(
         self,

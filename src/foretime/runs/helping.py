@@ -29,8 +29,10 @@ def join_launcher(jobs: int, cluster: str | None = None) -> None:
     team = team_of_launcher()
     if not team.is_first:
         sys.exit(_help(team))
+    if team.size == 1:
+        return
     atexit.register(_dismiss, team)
-    if team.size > 1 and (jobs > 1 or cluster is not None):
+    if jobs > 1 or cluster is not None:
         given = f"--jobs {jobs}" if cluster is None else f"--cluster {cluster}"
         raise ConfigError(
             f"{given}: a launcher has started {team.size} processes, which train one thing together; leave it out"

@@ -81,11 +81,11 @@ def _parsed(found: Any) -> Manifest:
         raise ValueError(f"it has the format {found['format']!r}, not {FORMAT}: another version wrote it")
     changing, files = found["changing"], {name: ListedFile(**one) for name, one in found["files"].items()}
     if changing is not None and not _COMMAND.fullmatch(changing):  # it is shown, to be typed
-        raise ValueError("changing is no command")
+        raise ValueError("changing is not a command")
     if any(type(one.size) is not int or one.size < 0 or not isinstance(one.sha256, str) for one in files.values()):
-        raise ValueError("a size is no number, or a hash no text")
+        raise ValueError("a size is not a number, or a hash is not text")
     if unknown := [name for name in files if role_of(name) is None]:
-        raise ValueError(f"{unknown[0]} is no file of a run")
+        raise ValueError(f"{unknown[0]} is not a file of a run")
     return Manifest(files, changing)
 
 

@@ -37,8 +37,8 @@ def run_list(bench: BenchList, report: ReportLine = lambda text: None, executor:
 
     What another process is training is skipped: two calls share the runs of one list.
     """
-    _check_places(bench)
     with executor or Processes() as workers, _terminated_as_interrupted():
+        _check_places(bench)
         return _Call(bench, report, workers).run()
 
 
@@ -80,7 +80,7 @@ class _Call:
         while self._waiting or self._under_way:
             try:
                 self._fill()
-                event = self._executor.next() if self._under_way else None
+                event = self._executor.next() if self._under_way or self._waiting else None
                 if event is not None:
                     self._hear(event)
                 self._stop_what_is_out_of_time()

@@ -71,7 +71,7 @@ class AgendaModel:
         (first, last), longest = values["days"], values["longest"]
         whole = isinstance(first, str) and isinstance(last, str) and type(longest) is int and 1 <= longest <= MOST_STEPS
         if not whole or not np.isfinite(np.concatenate([rates, asked, window])).all():
-            raise ValueError("a weight is no finite number, or the days are none")
+            raise ValueError("a weight is not finite, or the days are not valid")
         return cls(rates, asked, window, longest, (first, last))
 
 

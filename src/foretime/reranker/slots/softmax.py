@@ -71,7 +71,7 @@ def load_softmaxes(path: Path, shapes: dict[str, tuple[int, int]]) -> dict[str, 
             if found.shape != shape or found.dtype != torch.float16:
                 raise ValueError(f"{name} has the shape {tuple(found.shape)} and the type {found.dtype}")
             if not bool(torch.isfinite(found).all()):
-                raise ValueError(f"{name} has values that are no finite numbers")
+                raise ValueError(f"{name} has values that are not finite")
         return {name: PredicateSoftmax(tensors[name].float()) for name in shapes}
     except (safetensors.SafetensorError, OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise RunError(

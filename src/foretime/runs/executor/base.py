@@ -126,7 +126,7 @@ class Executor(ABC):
             event = self._heard.get(timeout=seconds)
         except queue.Empty:
             return None
-        if event.report is not None:
+        if event.report is not None and "epoch" in event.report:  # it has come further; words come with every try
             self._deaths[event.task] = 0
         elif event.end is not None:
             return self._ended(event, event.end)

@@ -11,6 +11,7 @@ import queue
 import socket
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -45,7 +46,7 @@ class RayCluster(Executor):
         self._numbers = count(1)
         self._references: dict[Any, tuple[int, Task]] = {}
         self._attempts: dict[int, Task] = {}
-        self._closed = False
+        self._closed, self._gone = False, ""
         self._lock = threading.Lock()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -69,8 +70,8 @@ class RayCluster(Executor):
         most = max(self._cores(), default=0)
         if threads > most:
             raise ConfigError(
-                f"a task takes {threads} threads, and the largest node of the cluster has {most} cores; give "
-                f"--jobs {-(-threads // max(1, most))} or more, or train anew with training.threads={max(1, most)}"
+                f"a task takes {threads} threads, and the largest node of the cluster has this many cores: {most}; "
+                "lower training.threads (of a list: --threads), or divide them between several trainings with --jobs"
             )
 
     def _cores(self) -> list[int]:
@@ -82,6 +83,9 @@ class RayCluster(Executor):
         options = {"num_cpus": max(1, task.threads), "num_gpus": task.gpus}
         do = self._do.options(**options, scheduling_strategy="SPREAD", name=task.name)
         with self._lock:
+            if self._gone:
+                self._hear(task, End(FAILED, self._gone))
+                return
             self._attempts[number] = task
             self._references[do.remote(request, number, self._mailbox)] = (number, task)
 
@@ -120,9 +124,11 @@ class RayCluster(Executor):
 
     def _lose_all(self, why: str) -> None:
         """End everything: without its head a cluster does nothing."""
-        self._closed = True
-        for task in self.working:
-            self._hear(task, End(FAILED, f"the cluster is gone ({why}); start it and do the same again"))
+        with self._lock:
+            self._closed, self._gone = True, f"the cluster is gone ({why}); start it and do the same again"
+            lost, self._references = list(self._references.values()), {}
+        for _, task in lost:
+            self._hear(task, End(FAILED, self._gone))
 
     def _take_reports(self) -> None:
         for number, report in self._ray.get(self._mailbox.take.remote()):
@@ -153,13 +159,13 @@ class Mailbox:
     def __init__(self) -> None:
         self._reports: list[tuple[int, Report]] = []
         self._begun: set[int] = set()
-        self._stopped: set[int] = set()
+        self._stopped: Counter[int] = Counter()
 
-    def put(self, number: int, reports: list[Report]) -> bool:
-        """Take the reports of a task, and return whether it should stop."""
+    def put(self, number: int, reports: list[Report]) -> int:
+        """Take the reports of a task, and return how often it was asked to stop."""
         self._begun.add(number)
         self._reports += [(number, report) for report in reports]
-        return number in self._stopped
+        return self._stopped[number]
 
     def take(self) -> list[tuple[int, Report]]:
         """Return what has been reported since the last time."""
@@ -168,7 +174,7 @@ class Mailbox:
 
     def stop(self, number: int) -> bool:
         """Have a task stop, and return whether it has begun."""
-        self._stopped.add(number)
+        self._stopped[number] += 1
         return number in self._begun
 
 
@@ -177,7 +183,8 @@ def do_request(request: Report, number: int, mailbox: Any) -> tuple[int, str]:
     ray = import_ray()
     if fault := unfit(request):
         return FAILED, fault
-    stopping = ray.get(mailbox.put.remote(number, []))
+    ray.get(mailbox.put.remote(number, []))  # it has begun
+    asked = 0
     heard: queue.Queue[Report | End] = queue.Queue()
     child = Child(request, heard.put, cwd=Path(request["cwd"]))
     try:
@@ -187,9 +194,9 @@ def do_request(request: Report, number: int, mailbox: Any) -> tuple[int, str]:
             wanted = ray.get(mailbox.put.remote(number, [one for one in reports if not isinstance(one, End)]))
             if ends:
                 return ends[0].code, ends[0].fault
-            if wanted and not stopping:
+            for _ in range(wanted - asked):  # the second time it ends at once
                 child.process.terminate()
-            stopping = wanted
+            asked = wanted
     finally:  # the caller is gone, or cancels this
         child.process.terminate()
         child.process.wait(SECONDS_TO_SAVE)
