@@ -103,6 +103,7 @@ def test_of_many_events_those_nearest_to_the_date_are_shown(explorer: Explorer, 
     card = page.locator(".card", has=page.get_by_role("heading", name="Between the two"))
     assert f"The {NEAREST - 1} nearest of 1,800 events" in card.inner_text()
     card.get_by_label("Show").select_option("all")
+    card.locator(".event.own").wait_for()
     assert card.locator(".event").count() == NEAREST - 1
     assert card.locator(".event.own").count() == 1
     assert card.locator(".event .mark-cause").count() == card.locator(".event .mark-effect").count()

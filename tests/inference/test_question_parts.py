@@ -62,7 +62,7 @@ def test_a_part_whose_process_is_killed_is_told_and_leaves_nothing(small_run: Pa
     questions, out = tmp_path / "questions.tsv", tmp_path / "answers.csv"
     questions.write_text(many(run.graph), encoding="utf-8")
     answer = answer_in_parts(Dying(1), (small_run, None), questions, out, print)
-    told = "answering part 1 of the questions, which has 16, was killed by signal 9, maybe because memory ran out; "
+    told = "answering part 1 of the questions (16) was killed by signal 9, maybe because memory ran out; "
     with pytest.raises(RunError, match=f"^{re.escape(told)}do the same again, with fewer --jobs if need be$"):
         answer_file(run.predictor, questions, out, answer=answer)
     assert [path.name for path in tmp_path.iterdir()] == [questions.name]

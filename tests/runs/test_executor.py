@@ -171,8 +171,10 @@ def test_a_node_that_cannot_do_a_task_says_why(tmp_path: Path):
 def test_a_mailbox_gives_each_report_once_and_says_who_is_to_stop():
     mailbox = Mailbox()
     assert mailbox.stop(2) is False  # it has not begun
-    assert mailbox.put(1, []) is False
-    assert mailbox.put(2, [{"text": "a"}, {"text": "b"}]) is True
+    assert mailbox.put(1, []) == 0
+    assert mailbox.put(2, [{"text": "a"}, {"text": "b"}]) == 1
     assert mailbox.take() == [(2, {"text": "a"}), (2, {"text": "b"})]
     assert mailbox.take() == []
     assert mailbox.stop(1) is True
+    assert mailbox.stop(1) is True  # asked twice, it ends at once
+    assert mailbox.put(1, []) == 2
