@@ -107,8 +107,10 @@ def test_a_device_without_double_precision_does(kind: str, small_graph: Graph, m
     monkeypatch.setattr("foretime.devices.widest", lambda device: torch.float32)
     for module in ("training.objective", "evaluation.calibration", "evaluation.fitting", "evaluation.reliability"):
         monkeypatch.setattr(f"foretime.{module}.widest", lambda device: torch.float32)
-    with elsewhere(monkeypatch, has_double=False):
-        weights_after_a_step(kind, small_graph, ELSEWHERE, "softmax")
+    with elsewhere(monkeypatch, has_double=False):  # which refuses any tensor of doubles
+        found = weights_after_a_step(kind, small_graph, ELSEWHERE, "softmax")
+    assert found
+    assert all(values.dtype == torch.float32 and values.isfinite().all() for values in found.values())
 
 
 def test_ranks_leave_the_device_once(small_graph: Graph, monkeypatch: pytest.MonkeyPatch):
