@@ -96,7 +96,7 @@ def without_times(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key not in TIMES}
 
 
-def train(folder: Path, kills: int = KILLS, events: int = 2_000, every: int = 3) -> dict[str, Any]:
+def train(folder: Path, kills: int = KILLS, events: int = 30_000, every: int = 3) -> dict[str, Any]:
     """Return how an out-of-fold training under kills compares with one process."""
     graph = ft.load(ft.generate_world(events, seed=1).write(folder / "world"))
     ft.train(graph, settings=OUT_OF_FOLD, model="lcge", folder=folder / "alone")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.cluster
 
 
 def test_an_out_of_fold_training_ends_as_on_one_machine_whatever_is_killed(tmp_path: Path):
-    found = train(tmp_path, kills=2)
+    found = train(tmp_path, kills=2, events=2_000)
     assert (found["kills"], found["different"]) == (2, [])
     assert found["compared"] > 10
 
