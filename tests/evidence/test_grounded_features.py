@@ -40,9 +40,10 @@ from evidence_oracle import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from foretime.config import EvidenceConfig, FamilyName
-from foretime.data.facts import inverse
+from foretime.data.facts import Facts, inverse
 from foretime.evidence.buckets import offset_bounds
 from foretime.evidence.events import event_lists
 from foretime.evidence.families import (
@@ -61,6 +62,7 @@ from foretime.evidence.families import (
 )
 from foretime.evidence.index import EvidenceIndex
 from foretime.evidence.lookups import affinity_bucket, count_bucket, offset_bucket, rate_bucket
+from foretime.evidence.softmax_walk import ROOM
 from foretime.evidence.vocabulary import rule_vocabulary
 from foretime.rules.rule import RuleIds
 from foretime.rules.table import Rules as RuleTable
@@ -305,3 +307,51 @@ def test_no_facts_and_no_questions_are_no_trouble() -> None:
     full = index_on([(0, 0, 1, 2, 2)], DENSE, EVERYTHING, [])
     assert full.score(whole_weights(full), *asked([])).shape == (0, ENTITIES)
     assert not full.gradient(np.zeros((0, ENTITIES), dtype=np.float32), *asked([])).any()
+
+
+def mean_cross_entropy(scores: Floats, row: NDArray[np.int64], answers: NDArray[np.int64]) -> tuple[float, Floats]:
+    """Return the loss of answers among all entities, and the gradient of the scores."""
+    wide = scores.astype(np.float64)
+    total = np.exp(wide).sum(axis=1)
+    gradient = np.exp(wide) / total[:, None] * np.bincount(row, minlength=len(scores))[:, None]
+    np.subtract.at(gradient, (row, answers), 1.0)
+    loss = (np.log(total[row]) - wide[row, answers]).mean()
+    return float(loss), (gradient / len(row)).astype(np.float32)
+
+
+@few
+@given(graph=graphs(), reach=reaches, paths=path_rules, seed=st.integers(0, 9))
+def test_the_softmax_of_those_met_is_that_of_all_entities(
+    graph: tuple[tuple[int, ...], list[Fact]], reach: Reach, paths: list[tuple[int, int, int]], seed: int
+) -> None:
+    timeline, facts = graph
+    questions, random = asked(all_questions(timeline)), np.random.default_rng(seed)
+    index = index_on(facts, timeline, reach, paths)
+    weights = random.normal(size=index.weights).astype(np.float32)
+    row = np.sort(random.integers(0, len(questions[0]), 2 * len(questions[0])))
+    answers = random.integers(0, ENTITIES, len(row))
+    loss, gradient = index.softmax(weights, *questions, row, answers)
+    wanted, of_scores = mean_cross_entropy(index.score(weights, *questions), row, answers)
+    assert loss == pytest.approx(wanted, rel=1e-6)
+    assert np.allclose(gradient, index.gradient(of_scores, *questions), atol=1e-6)
+    again = index.softmax(weights, *questions, row, answers)
+    assert (again[0], again[1].tobytes()) == (loss, gradient.tobytes())
+
+
+def test_a_question_that_meets_more_than_there_is_room_for_is_walked_again() -> None:
+    """One subject with 3,000 partners of two predicates; entities that nothing leads to are in the softmax too."""
+    entities = 4_000
+    partners = np.arange(1, 3_001)
+    subject, times = np.zeros(6_000, dtype=np.int64), np.tile([1, 2, 5], 2_000)
+    facts = Facts(subject, np.repeat([0, 1], 3_000), np.tile(partners, 2), times, times)
+    events = event_lists(facts, entities, PREDICATES, len(DENSE))
+    index = EvidenceIndex(entities, events, rule_vocabulary(events, 1, None, 0), EVERYTHING)
+    weights = np.random.default_rng(0).normal(size=index.weights).astype(np.float32)
+    questions = asked([Question(0, 0, 3), Question(0, 2, 4), Question(3_500, 0, 3)])
+    row, answers = np.array([0, 0, 1, 2]), np.array([5, 3_900, 7, 3_901])
+    loss, gradient = index.softmax(weights, *questions, row, answers)
+    scores = index.score(weights, *questions)
+    assert (scores[0] != 0).sum() * 2 > ROOM, "or there would have been room"
+    wanted, of_scores = mean_cross_entropy(scores, row, answers)
+    assert loss == pytest.approx(wanted, rel=1e-6)
+    assert np.allclose(gradient, index.gradient(of_scores, *questions), atol=1e-5)

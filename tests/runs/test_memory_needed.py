@@ -55,6 +55,12 @@ def test_the_scores_are_those_of_the_distinct_questions_of_a_step(graph: Graph):
     assert bytes_for(fewer, graph)[1] == len(asked) // 2 * 4 * len(graph.entities)
 
 
+def test_evidence_alone_holds_no_scores_of_all_entities(graph: Graph):
+    alone = {"model__name": "rules", "training__batch_size": 100}
+    assert bytes_for(configured(**alone), graph)[1] == 0
+    assert bytes_for(configured(**alone, training__softmax="joint"), graph)[1] > 0
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -91,8 +91,16 @@ def test_a_million_events_get_numbers_that_fit_into_time_and_memory(small_graph:
         assert found.penalties.get("event_rules", 0.0) == 0.0
         complete_config(found)
     many = preset_config("balanced", sized(small_graph, 800_000, 200_000, 100_000))
-    assert (many.training.batch_size, many.training.candidates) == (250, 4_000)
+    assert (many.training.batch_size, many.training.candidates) == (1000, 4_000)
     assert preset_config("quick", sized(small_graph, 800_000, 200_000, 0)).training.candidates == 0
+
+
+def test_rules_learn_from_a_bounded_number_of_questions(small_graph: Graph):
+    for facts, epochs in ((70_000, 6), (368_962, 3), (1_200_000, 1)):
+        training = preset_config("quick", sized(small_graph, facts, 10_000, 0)).training
+        assert (training.epochs, training.epoch_limit) == (epochs, 0)
+    for name, limit in {"quick": 2_400_000, "balanced": 0, "best": 0, "forecast": 0}.items():
+        assert preset_config(name, sized(small_graph, 10_000_000, 10_000, 0)).training.epoch_limit == limit
 
 
 @pytest.mark.parametrize(("facts", "valid"), [(400, 0), (400, 5), (3, 0), (1, 1)])

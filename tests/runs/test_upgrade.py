@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from altered_runs import sealed
 from foretime.config import Config, override, read_config
 from foretime.errors import ConfigError, RunError
 from foretime.inference.predictor import Predictor
@@ -104,6 +105,20 @@ def test_an_old_run_gives_the_same_ranks_after_its_upgrade(old_run: RunFolder):
     before = old_run.report_file.read_bytes()
     resume(old_run.path)  # it is finished
     assert old_run.report_file.read_bytes() == before
+
+
+def test_a_run_with_a_manifest_gets_the_keys_that_came_after_it(small_run: Path, tmp_path: Path):
+    path = shutil.copytree(small_run, tmp_path / "run")
+    run, wanted = RunFolder(path), RunFolder(path).config()
+    lines = run.config_file.read_text(encoding="utf-8").splitlines(keepends=True)
+    run.config_file.write_text("".join(line for line in lines if not line.startswith("epoch_limit")), encoding="utf-8")
+    sealed(path)
+    with pytest.raises(ConfigError, match=r"training\.epoch_limit.*foretime upgrade"):
+        Predictor.open(run)
+    notes = upgrade(path)
+    assert [note for note in notes if "training.epoch_limit" in note]
+    assert RunFolder.open(path).config() == wanted
+    assert upgrade(path) == []
 
 
 def test_trees_that_are_text_are_refused_until_they_are_upgraded_all_together(old_run: RunFolder):

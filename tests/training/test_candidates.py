@@ -21,7 +21,7 @@ from foretime.training.callbacks import Callback
 from foretime.training.candidates import SampledSoftmax, draw_candidates, most_frequent
 from foretime.training.objective import loss_each
 from foretime.training.settings import complete_config
-from foretime.training.trainer import Trainer
+from foretime.training.trainer import Trainer, evidence_loss
 from interruptions import bytes_of, check_resumes
 
 ENTITIES = 9
@@ -128,8 +128,8 @@ def test_evidence_chooses_from_all_entities_beside_a_model_with_candidates(
     config = override(small_config, {"training.candidates": 7, "evidence.use": True})
     run, part = create_run(small_graph, config, tmp_path / "run"), small_graph.train.take(np.arange(20))
     learner = Trainer(run, run.config(), small_graph, Callback(), facts=part)
-    kinds = {part.name: learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._components)}
-    assert kinds["evidence"] is None
+    kinds = {part.name: learner._own_loss(part, number, 0) for number, part in enumerate(learner._components)}
+    assert kinds["evidence"] is evidence_loss
     softmax = kinds["event"]
     assert isinstance(softmax, SampledSoftmax)
     assert softmax.count == 4  # of seven, three are the most frequent

@@ -19,6 +19,7 @@ from foretime.training.batches import QuestionPool
 from foretime.training.callbacks import Callback
 from foretime.training.losses import (
     FAR_BELOW,
+    SampledLoss,
     draw_negatives,
     is_answer,
     loss_settings,
@@ -26,7 +27,7 @@ from foretime.training.losses import (
     negatives_loss,
 )
 from foretime.training.settings import complete_config
-from foretime.training.trainer import Trainer
+from foretime.training.trainer import Trainer, evidence_loss
 from interruptions import check_resumes
 
 SCORES = torch.tensor([[-1.0, -2.0, -4.0]])  # distances: 1 for the answer, 2 and 4 for two wrong ones
@@ -146,8 +147,9 @@ def test_evidence_keeps_its_softmax_beside_a_model_with_another_loss(
 ):
     settings = {"model.name": "rotate", "evidence.use": True, "evidence.families": ["pair"], "training.epochs": 1}
     learner = trainer(small_graph, override(small_config, settings), tmp_path / "run")
-    kinds = [learner._drawn_loss(part, number, 0) for number, part in enumerate(learner._components)]
-    assert [kind and kind.name for kind in kinds] == ["negatives", None]
+    of_model, of_evidence = (learner._own_loss(part, n, 0) for n, part in enumerate(learner._components))
+    assert isinstance(of_model, SampledLoss)
+    assert (of_model.name, of_evidence) == ("negatives", evidence_loss)
     learner.fit()
     alone = trainer(
         small_graph, override(small_config, settings | {"model.name": "rules", "rules.support": 1}), tmp_path / "alone"

@@ -25,7 +25,7 @@ from foretime.training.distributed.softmax import DividedSoftmax
 from foretime.training.distributed.tables import align, divide
 from foretime.training.distributed.team import ALONE, ProcessLost, Team, share, team_of_launcher
 from foretime.training.losses import SampledLoss
-from foretime.training.objective import DrawnLoss, loss_each
+from foretime.training.objective import OwnLoss, loss_each
 from foretime.training.trainer import Trainer
 from interruptions import StopAfter
 from several_processes import run_together
@@ -155,7 +155,7 @@ def a_batch(answers: int = SIZES.entities) -> Batch:
     return Batch(queries, row, questions, torch.from_numpy(draw.integers(answers, size=len(row))), 0.9)
 
 
-def gradients(model: Model, kind: str, loss: DrawnLoss | None) -> dict[str, torch.Tensor]:
+def gradients(model: Model, kind: str, loss: OwnLoss | None) -> dict[str, torch.Tensor]:
     components = [Component("", 1.0, model)] if kind == "joint" else model.components()
     batch = a_batch(2) if kind == "few candidates" else a_batch()
     penalties = {f"{one.name}_{name}" if one.name else name: 0.1 for one in components for name in names_of(one.model)}
@@ -170,7 +170,7 @@ def names_of(model: Model) -> list[str]:
     return list(model.penalties(batch.questions, batch.objects))
 
 
-def drawn_losses(team: Team) -> dict[str, DrawnLoss]:
+def drawn_losses(team: Team) -> dict[str, OwnLoss]:
     draw = np.random.default_rng
     return {
         "negatives": SampledLoss("negatives", 2.0, 3, 1.0, SIZES.entities, draw(5)),
@@ -192,7 +192,7 @@ def wrong_gradients() -> list[str]:
     return found
 
 
-def wrong_in(name: str, kind: str, alone: DrawnLoss | None, together: DrawnLoss, team: Team) -> list[str]:
+def wrong_in(name: str, kind: str, alone: OwnLoss | None, together: OwnLoss, team: Team) -> list[str]:
     one, divided = (
         build_model(ModelConfig(name=name, rank=3, init_scale=0.5), SIZES, torch.Generator().manual_seed(1))
         for _ in range(2)

@@ -287,6 +287,21 @@ def _places(first, p, every, feature, rule):
     return first + feature, own, first + BACKGROUND_FEATURES * (1 + every) + rule if rule >= 0 else -1
 
 
+@compiled
+def add_hits(hits, size, learn, table, first, every, p, scores):
+    """Add the weights of features to the scores, (entities,), or `learn`: add their gradient to the weights."""
+    for h in range(size):
+        shared, own, rule = _places(first, p, every, hits.feature[h], hits.rule[h])
+        y = hits.candidate[h]
+        if learn:
+            table[shared] += scores[y]
+            table[own] += scores[y]
+            if rule >= 0:
+                table[rule] += scores[y]
+        else:
+            scores[y] += table[shared] + table[own] + (table[rule] if rule >= 0 else np.float32(0.0))
+
+
 @in_runs
 def walk_background(
     lists, own_rules, events, rules, reach, tables, first, scores, learn, subject, predicate, time, order, cuts, runs,
@@ -301,16 +316,8 @@ def walk_background(
     for place in range(cuts[run], cuts[run + 1]):
         i = order[place]
         p = predicate[i]
-        for h in range(find_hits(lists, own_rules, events, rules, reach, subject[i], p, time[i], found, hits)):
-            shared, own, rule = _places(first, p, every, hits.feature[h], hits.rule[h])
-            y = hits.candidate[h]
-            if learn:
-                table[shared] += scores[i, y]
-                table[own] += scores[i, y]
-                if rule >= 0:
-                    table[rule] += scores[i, y]
-            else:
-                scores[i, y] += table[shared] + table[own] + (table[rule] if rule >= 0 else np.float32(0.0))
+        size = find_hits(lists, own_rules, events, rules, reach, subject[i], p, time[i], found, hits)
+        add_hits(hits, size, learn, table, first, every, p, scores[i])
 
 
 @in_runs

@@ -96,6 +96,26 @@ class EvidenceIndex:
         self._walk(tables, scores, True, subject, predicate, time)
         return np.asarray(tables.sum(0))
 
+    def softmax(
+        self, weights: Floats, subject: Ids, predicate: Ids, time: Ids, row: Ids, answers: Ids
+    ) -> tuple[float, Floats]:
+        """Return the mean cross entropy of answers to questions among all entities, and the gradient of the weights.
+
+        `row` says which question each of the `answers` is to, in ascending order.
+        """
+        from foretime.evidence.softmax_walk import softmax_all
+        from foretime.evidence.walk import RUNS
+
+        losses, tables = np.zeros(RUNS), np.zeros((RUNS, self.weights), dtype=np.float32)
+        of_background = None if self.background is None else (*self.background, self.event_weights)
+        begin = np.searchsorted(row, np.arange(len(subject) + 1))
+        columns, (order, cuts) = (subject, predicate, self.as_of(time), answers, begin), self._order(subject, RUNS)
+        asked = map(np.ascontiguousarray, columns)
+        softmax_all(
+            self.events, self.rules, self.reach, of_background, weights, tables, losses, *asked, order, cuts, RUNS
+        )
+        return float(losses.sum()), np.asarray(tables.sum(0))
+
     def record(self, subject: int, predicate: int, object_: int, time: int) -> NDArray[np.float64]:
         """Return every feature of one candidate, and where the events lie that ground it: the rows of `Sink`.
 
@@ -146,9 +166,8 @@ class EvidenceIndex:
         from foretime.evidence.walk import RUNS, walk_all  # numba is slow to load, and not every command walks
 
         time = self.as_of(time)
-        order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
         runs = RUNS if learn else min(RUNS, len(subject))
-        columns = (subject, predicate, time, order, self._cuts(subject[order], runs))
+        columns = (subject, predicate, time, *self._order(subject, runs))
         asked = map(np.ascontiguousarray, columns)  # a kernel is compiled anew for each layout
         given = tuple(asked)
         walk_all(self.events, self.rules, self.reach, tables, scores, learn, *given, runs)
@@ -158,12 +177,17 @@ class EvidenceIndex:
             own = self._of_background(self.background)
             walk_background(*own, tables, self.event_weights, scores, learn, *given, runs)
 
-    def _cuts(self, subject: Ids, runs: int) -> Ids:
-        """Return where to cut questions into runs that cost about the same: a subject with many partners costs more."""
+    def _order(self, subject: Ids, runs: int) -> tuple[Ids, Ids]:
+        """Return the questions subject by subject, and where to cut them into runs that cost about the same.
+
+        A subject with many partners costs more.
+        """
+        order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
+        subject = subject[order]
         pair, node = self.events.pair, self.events.node
         partners = pair[node[subject + 1]] - pair[node[subject]]
         cost = np.append(0, np.cumsum(partners + max(1.0, partners.mean() if len(partners) else 0.0)))
-        return np.searchsorted(cost, np.linspace(0, cost[-1], runs + 1))
+        return order, np.searchsorted(cost, np.linspace(0, cost[-1], runs + 1))
 
 
 def build_index(graph: Graph, config: EvidenceConfig, rules: Rules | None = None) -> EvidenceIndex:

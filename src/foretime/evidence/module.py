@@ -38,6 +38,25 @@ class EvidenceScores(torch.autograd.Function):
         return torch.from_numpy(gradient), None, None, None
 
 
+class EvidenceLoss(torch.autograd.Function):
+    """The mean cross entropy of answers under the evidence alone, on the CPU, beside the weights."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, weights: Tensor, index: EvidenceIndex, queries: Queries, row: Tensor, answer: Tensor
+    ) -> Tensor:
+        """Return the loss, (); its gradient comes from the same walk."""
+        asked = [fetch(column).numpy() for column in (*queries, row, answer)]
+        loss, gradient = index.softmax(fetch(weights).numpy(), *asked)
+        ctx.save_for_backward(torch.from_numpy(gradient))
+        return torch.tensor(loss, dtype=weights.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None, None]:
+        """Return the gradient of the weights."""
+        return ctx.saved_tensors[0] * grad_output, None, None, None, None
+
+
 class EvidenceComponent(Model):
     """R(o) = Σ over the grounded features f of o of g[f] + a[p, f] + w[rule, f].
 
@@ -87,6 +106,11 @@ class EvidenceComponent(Model):
             for rows in torch.arange(len(objects)).split(ROWS_AT_ONCE)  # type: ignore[no-untyped-call]
         ]
         return [ScoreTerm("evidence", 1.0, torch.cat(batches))]
+
+    def loss(self, queries: Queries, row: Tensor, answer: Tensor) -> Tensor:
+        """Return the mean cross entropy of answers among all entities, (): `row` says to which question, ascending."""
+        loss: Tensor = EvidenceLoss.apply(self.weights, self.index, self._plain(queries), row, answer)  # type: ignore[no-untyped-call]
+        return loss
 
     def _score(self, queries: Queries) -> Tensor:
         return self.score_terms(queries)[0].scores

@@ -73,7 +73,7 @@ def _find_near(events, reach, x, p, t, entity, out):
 @compiled
 def walk_paths(events, rules, reach, scratch, sink, x, p, t, only):
     """Accumulate the ends of paths of two events near t that a mined rule connects with the predicate."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     every, body = 2 * events.predicates, rules.path_body
     low, high = rules.path[p], rules.path[p + 1]
     if low == high:
@@ -105,6 +105,6 @@ def walk_paths(events, rules, reach, scratch, sink, x, p, t, only):
         slot = scratch.path_slots[i]
         key, farther = scratch.path_key[slot], scratch.path_best[slot]
         if only < 0 or key // len(body) == only:
-            feature = _PATH + offset_bucket(farther)
-            accumulate(learn, own, table, scores, rows, key // len(body), feature, base + key % len(body), farther, -1)
+            feature, y, rule = _PATH + offset_bucket(farther), key // len(body), base + key % len(body)
+            accumulate(learn, own, table, scores, rows, hits, y, feature, rule, farther, -1)
         scratch.path_key[slot] = -1

@@ -27,7 +27,7 @@ _WEEK, _SEASON = GROUPS["popularity_week"].first, GROUPS["popularity_season"].fi
 @compiled
 def walk_recurrence(events, scratch, sink, x, p, t, only):
     """Accumulate how often and how lately the subject has had each object under this predicate."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     others, first_met, pair, predicates = events.other, events.first_met, events.pair, events.group_predicate
     group, times, twins, sums, intervals = events.group, events.time, events.twin, events.fading, events.intervals
     found = scratch.rates
@@ -44,16 +44,16 @@ def walk_recurrence(events, scratch, sink, x, p, t, only):
         if count == 0:
             continue
         week, season, far = found[WEEK], found[SEASON], step - t
-        accumulate(learn, own, table, scores, rows, y, _SAME_LAST + offset_bucket(far), -1, far, g)
-        accumulate(learn, own, table, scores, rows, y, _SAME_TOTAL + count_bucket(count), -1, count, g)
-        accumulate(learn, own, table, scores, rows, y, _SAME_WEEK + rate_bucket(week), -1, week, g)
-        accumulate(learn, own, table, scores, rows, y, _SAME_SEASON + rate_bucket(season), -1, season, g)
+        accumulate(learn, own, table, scores, rows, hits, y, _SAME_LAST + offset_bucket(far), -1, far, g)
+        accumulate(learn, own, table, scores, rows, hits, y, _SAME_TOTAL + count_bucket(count), -1, count, g)
+        accumulate(learn, own, table, scores, rows, hits, y, _SAME_WEEK + rate_bucket(week), -1, week, g)
+        accumulate(learn, own, table, scores, rows, hits, y, _SAME_SEASON + rate_bucket(season), -1, season, g)
 
 
 @compiled
 def walk_contact(events, rules, scratch, sink, x, p, t, only):
     """Accumulate how often and how lately the two met at all, and in events that this predicate usually follows."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     others, first_met, found, confidence = events.other, events.first_met, scratch.rates, scratch.confidence
     for r in range(rules.pair[p], rules.pair[p + 1]):
         confidence[rules.pair_body[r]] = rules.pair_confidence[r]
@@ -68,10 +68,10 @@ def walk_contact(events, rules, scratch, sink, x, p, t, only):
         y, days, month, ruled = others[k], found[DAYS], found[MONTH], 0.0
         if only >= 0 or rate_bucket(month) > 0:  # a part of what is in the lowest bucket is there too
             ruled = rate_followed(events, k, x, p, t, confidence)
-        accumulate(learn, own, table, scores, rows, y, _TOTAL + count_bucket(total), -1, total, k)
-        accumulate(learn, own, table, scores, rows, y, _DAYS + rate_bucket(days), -1, days, k)
-        accumulate(learn, own, table, scores, rows, y, _MONTH + rate_bucket(month), -1, month, k)
-        accumulate(learn, own, table, scores, rows, y, _RULES + rate_bucket(ruled), -1, ruled, k)
+        accumulate(learn, own, table, scores, rows, hits, y, _TOTAL + count_bucket(total), -1, total, k)
+        accumulate(learn, own, table, scores, rows, hits, y, _DAYS + rate_bucket(days), -1, days, k)
+        accumulate(learn, own, table, scores, rows, hits, y, _MONTH + rate_bucket(month), -1, month, k)
+        accumulate(learn, own, table, scores, rows, hits, y, _RULES + rate_bucket(ruled), -1, ruled, k)
     for r in range(rules.pair[p], rules.pair[p + 1]):
         confidence[rules.pair_body[r]] = 0.0
 
@@ -79,7 +79,7 @@ def walk_contact(events, rules, scratch, sink, x, p, t, only):
 @compiled
 def walk_popularity(events, scratch, sink, x, p, t, only):
     """Accumulate how often and how lately others have had each object under this predicate."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     objects, lists, times, sums = events.object, events.by_object, events.by_object_time, events.by_object_fading
     with_subject, own_rates = scratch.with_subject, scratch.own_rates
     begin, end = places_of(objects, events.objects[p], events.objects[p + 1], only)
@@ -91,8 +91,8 @@ def walk_popularity(events, scratch, sink, x, p, t, only):
             continue
         week = max(faded(sums, WEEK, times, low, place, t) - own_rates[0, y], 0.0)
         season = max(faded(sums, SEASON, times, low, place, t) - own_rates[1, y], 0.0)
-        accumulate(learn, own, table, scores, rows, y, _WEEK + rate_bucket(week), -1, week, j)
-        accumulate(learn, own, table, scores, rows, y, _SEASON + rate_bucket(season), -1, season, j)
+        accumulate(learn, own, table, scores, rows, hits, y, _WEEK + rate_bucket(week), -1, week, j)
+        accumulate(learn, own, table, scores, rows, hits, y, _SEASON + rate_bucket(season), -1, season, j)
     first, last = places_of(events.other, events.node[x], events.node[x + 1], only)
     for k in range(first, last):
         with_subject[events.other[k]] = 0

@@ -29,8 +29,11 @@ class Sink(NamedTuple):
     candidates, and the others take that of the weights. To record there are `rows`, (rows, 5), of which the first has
     nothing but their number, which also counts those for which there was no room. A row is (feature, place of the
     rule's weight in the table or −1, where its events lie, −1, value), or (`NO_FEATURE`, rule, first place, second
-    place, share or distance) for two events that ground it together. Without rows numba compiles a walk that knows
-    nothing of recording, so that it costs nothing.
+    place, share or distance) for two events that ground it together.
+
+    To learn from the same walk that scores there are `hits`, (rows, 3), which begin with their number as `rows` do: a
+    candidate, a feature, and the place of the rule's weight or −1. Without rows or hits numba compiles a walk that
+    knows nothing of them, so that they cost nothing.
     """
 
     learn: bool
@@ -38,6 +41,7 @@ class Sink(NamedTuple):
     table: Floats
     scores: Floats
     rows: Rows | None
+    hits: Ints | None
 
 
 class Scratch(NamedTuple):
@@ -103,10 +107,20 @@ def record(rows, feature, rule, first, second, amount):
 
 
 @compiled
-def accumulate(learn, own, table, scores, rows, candidate, feature, rule, value, owner):
+def keep(hits, candidate, feature, rule):
+    """Keep a feature of a candidate, or count it where there is no room; nothing where hits are not kept."""
+    if hits is not None:
+        hits[0, 0] += 1
+        place = hits[0, 0]
+        if place < len(hits):
+            hits[place, 0], hits[place, 1], hits[place, 2] = candidate, feature, rule
+
+
+@compiled
+def accumulate(learn, own, table, scores, rows, hits, candidate, feature, rule, value, owner):
     """Add a feature's weight to a candidate, or a candidate's gradient to the feature's weights, or record the feature.
 
-    The first five are those of a `Sink`, taken apart because that is quicker. `rule` is the place of a rule's weight in
+    The first six are those of a `Sink`, taken apart because that is quicker. `rule` is the place of a rule's weight in
     the table, −1 for a rule without one; `value` is the distance, count or affinity behind the feature, and `owner`
     whose events ground it: a group, an object of the predicate, an entity.
     """
@@ -122,3 +136,4 @@ def accumulate(learn, own, table, scores, rows, candidate, feature, rule, value,
         if rule >= 0:
             total += table[rule]
         scores[candidate] += total
+        keep(hits, candidate, feature, rule)

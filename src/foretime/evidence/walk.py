@@ -39,7 +39,7 @@ RUNS = 4
 @compiled
 def _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only):
     """Accumulate the events between the subject and each of its partners: pair rules."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     others, pair, predicates, group = events.other, events.pair, events.group_predicate, events.group
     times, twins, past_only, place = events.time, events.twin, reach.past_only, scratch.rule
     mirror = (p + events.predicates) % (2 * events.predicates)
@@ -59,15 +59,17 @@ def _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only):
                 continue
             rule = place[q]
             if now:
-                accumulate(learn, own, table, scores, rows, y, _PAIR, rule, 0, g)
+                accumulate(learn, own, table, scores, rows, hits, y, _PAIR, rule, 0, g)
             if before >= 0:
-                f = offset_bucket(before - t)
-                accumulate(learn, own, table, scores, rows, y, _PAIR + f, rule + f if rule >= 0 else -1, before - t, g)
+                far = before - t
+                f = offset_bucket(far)
+                accumulate(learn, own, table, scores, rows, hits, y, _PAIR + f, rule + f if rule >= 0 else -1, far, g)
             if after >= 0:
-                f = offset_bucket(after - t)
-                accumulate(learn, own, table, scores, rows, y, _PAIR + f, rule + f if rule >= 0 else -1, after - t, g)
+                far = after - t
+                f = offset_bucket(far)
+                accumulate(learn, own, table, scores, rows, hits, y, _PAIR + f, rule + f if rule >= 0 else -1, far, g)
             f = _COUNT + count_bucket(count)
-            accumulate(learn, own, table, scores, rows, y, f, rule + f if rule >= 0 else -1, count, g)
+            accumulate(learn, own, table, scores, rows, hits, y, f, rule + f if rule >= 0 else -1, count, g)
     for r in range(rules.pair[p], rules.pair[p + 1]):
         place[rules.pair_body[r]] = -1
 
@@ -75,7 +77,7 @@ def _walk_pairs(events, rules, reach, scratch, sink, x, p, t, only):
 @compiled
 def _count_objects(events, reach, scratch, sink, x, p, t, only):
     """Accumulate how often the predicate has each object with other subjects."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     others, pair, predicates, group = events.other, events.pair, events.group_predicate, events.group
     lists, with_x = events.by_object, scratch.with_subject
     first, last = places_of(others, events.node[x], events.node[x + 1], only)
@@ -94,10 +96,11 @@ def _count_objects(events, reach, scratch, sink, x, p, t, only):
         else:
             count = lists[j + 1] - lists[j] - with_x[y]
             if with_x[y] == 0:
-                accumulate(learn, own, table, scores, rows, y, _OBJECT_COUNT + events.object_bucket[j], -1, count, j)
+                f = _OBJECT_COUNT + events.object_bucket[j]
+                accumulate(learn, own, table, scores, rows, hits, y, f, -1, count, j)
                 continue
         if count > 0:
-            accumulate(learn, own, table, scores, rows, y, _OBJECT_COUNT + count_bucket(count), -1, count, j)
+            accumulate(learn, own, table, scores, rows, hits, y, _OBJECT_COUNT + count_bucket(count), -1, count, j)
     for k in range(first, last):
         with_x[others[k]] = 0
 
@@ -105,7 +108,7 @@ def _count_objects(events, reach, scratch, sink, x, p, t, only):
 @compiled
 def _walk_objects(events, reach, scratch, sink, x, p, t, only):
     """Accumulate the objects that the predicate has with other subjects: how often, and how near in time."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     _count_objects(events, reach, scratch, sink, x, p, t, only)
     times, objects, subjects = events.by_predicate_time, events.by_predicate_object, events.by_predicate_subject
     begin, end, j, mark = events.by_predicate[p], events.by_predicate[p + 1], -1, scratch.mark
@@ -124,7 +127,8 @@ def _walk_objects(events, reach, scratch, sink, x, p, t, only):
         y = objects[e] if only < 0 else only
         if subjects[e] != x and y != x and mark[y + 1] != round_:
             mark[y + 1] = round_
-            accumulate(learn, own, table, scores, rows, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
+            far = times[e] - t
+            accumulate(learn, own, table, scores, rows, hits, y, _OBJECT + offset_bucket(far), -1, far, j)
             if only >= 0:
                 break
     if reach.past_only:
@@ -136,7 +140,8 @@ def _walk_objects(events, reach, scratch, sink, x, p, t, only):
         y = objects[e] if only < 0 else only
         if subjects[e] != x and y != x and mark[y + 1] != seen:
             mark[y + 1] = seen
-            accumulate(learn, own, table, scores, rows, y, _OBJECT + offset_bucket(times[e] - t), -1, times[e] - t, j)
+            far = times[e] - t
+            accumulate(learn, own, table, scores, rows, hits, y, _OBJECT + offset_bucket(far), -1, far, j)
             if only >= 0 and times[e] > t:
                 break
 
@@ -144,7 +149,7 @@ def _walk_objects(events, reach, scratch, sink, x, p, t, only):
 @compiled
 def _walk_active(events, reach, scratch, sink, x, t, only):
     """Accumulate the entities that do anything with others than the subject: at that step, and near it."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     step, objects, sole, mark = events.step, events.step_object, events.step_sole, scratch.mark
     lists, subjects = events.active, events.active_subject
     if not reach.past_only and t < events.steps:
@@ -158,7 +163,7 @@ def _walk_active(events, reach, scratch, sink, x, t, only):
                 for i in range(lists[e], lists[e + 1]):
                     if subjects[i] == x:
                         count -= 1
-            accumulate(learn, own, table, scores, rows, y, _ACTIVE_COUNT + count_bucket(count), -1, count, y)
+            accumulate(learn, own, table, scores, rows, hits, y, _ACTIVE_COUNT + count_bucket(count), -1, count, y)
     for side in (-1, 1):
         if side == 1 and reach.past_only:
             continue
@@ -176,7 +181,7 @@ def _walk_active(events, reach, scratch, sink, x, t, only):
                 y = objects[e]
                 if mark[y + 1] != round_ and sole[e] != x and y != x:
                     mark[y + 1] = round_
-                    accumulate(learn, own, table, scores, rows, y, f, -1, side * distance, y)
+                    accumulate(learn, own, table, scores, rows, hits, y, f, -1, side * distance, y)
 
 
 @compiled
@@ -234,13 +239,13 @@ def _has_met_all(events, x, p, t):
 @compiled
 def _walk_affinity(events, reach, scratch, sink, x, p, t, only):
     """Accumulate the two-hop neighbours. Questions of one subject after the other share one search."""
-    learn, own, table, scores, rows = sink
+    learn, own, table, scores, rows, hits = sink
     two_hop, feature = scratch.two_hop, scratch.two_hop_feature
     if only >= 0 or two_hop[0] != x or not _has_met_all(events, x, p, t):
         _find_two_hop(events, reach.past_only, scratch, sink, x, p, t, only)
     for i in range(2, 2 + two_hop[1]):
         y = two_hop[i]
-        accumulate(learn, own, table, scores, rows, y, _AFFINITY + feature[y], -1, scratch.affinity[y], -1)
+        accumulate(learn, own, table, scores, rows, hits, y, _AFFINITY + feature[y], -1, scratch.affinity[y], -1)
 
 
 @compiled
@@ -285,7 +290,7 @@ def walk_all(events, rules, reach, tables, scores, learn, subject, predicate, ti
     scratch = make_scratch(events)
     for place in range(cuts[run], cuts[run + 1]):
         i = order[place]
-        sink = Sink(learn, scratch.own, tables[run % len(tables)], scores[i], None)
+        sink = Sink(learn, scratch.own, tables[run % len(tables)], scores[i], None, None)
         walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], np.int64(-1))
 
 
@@ -294,7 +299,7 @@ def score_each(events, rules, reach, weights, subject, predicate, objects, time,
     """Fill `out`, (questions,), with the evidence of one candidate of each question."""
     scratch, scores = make_scratch(events), np.zeros(len(events.node), dtype=np.float32)
     for i in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
-        sink = Sink(False, scratch.own, weights, scores, None)
+        sink = Sink(False, scratch.own, weights, scores, None, None)
         walk(events, rules, reach, scratch, sink, subject[i], predicate[i], time[i], objects[i])
         out[i] = scores[objects[i]]
         scores[objects[i]] = 0.0
@@ -304,4 +309,4 @@ def score_each(events, rules, reach, weights, subject, predicate, objects, time,
 def record_one(events, rules, reach, x, p, t, only, rows):
     """Record the features of one candidate in `rows`, all 0 before."""
     scratch, weights = make_scratch(events), np.zeros(FEATURES * (2 + p), dtype=np.float32)
-    walk(events, rules, reach, scratch, Sink(False, scratch.own, weights, weights, rows), x, p, t, only)
+    walk(events, rules, reach, scratch, Sink(False, scratch.own, weights, weights, rows, None), x, p, t, only)

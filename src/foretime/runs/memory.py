@@ -109,7 +109,8 @@ def count_weights(model: Model) -> int:
 def _scores(config: Config, sizes: Sizes, step: _Step) -> Need:
     training = config.training
     if training.loss == "softmax":
-        among = min(training.candidates or sizes.entities, sizes.entities)
+        of_evidence_alone = training.softmax == "each" and _weights(config, sizes) == 0
+        among = 0 if of_evidence_alone else min(training.candidates or sizes.entities, sizes.entities)
         return Need("the scores of a step", int(step.rows * among * FLOAT), "training.batch_size")
     width = _weights(config, sizes._replace(entities=sizes.entities + 1)) - _weights(config, sizes)
     # where scores are products the embeddings of all wrong answers are laid out at once

@@ -28,8 +28,9 @@ FACTS_OF_A_FOLD = 18_000
 """Facts that a re-ranker is fitted on in a large graph, as measured on ICEWS05-15: about one gigabyte of features."""
 FITTED_FOLDS = 5
 """Folds that a re-ranker is fitted on out of fold: each costs a training."""
-SCORES_OF_A_STEP = 50_000_000
-"""Scores of all entities that one step may hold: 200 megabytes."""
+QUESTIONS_OF_RULES = 2_400_000
+"""Questions from which rules are learned in a large graph, as many as ICEWS05-15 has in three epochs: others would cost
+time and teach little."""
 MANY_ENTITIES = 20_000
 VALID_AT_MOST = 10_000
 """Valid facts above which only a sample is ranked to choose the best epoch."""
@@ -152,7 +153,7 @@ def _settings(name: str, graph: Graph) -> dict[str, Any]:
         folds = min(100, facts // FACTS_OF_A_FOLD)
     candidates = 2 * facts // folds * min(100, entities)  # that a re-ranker is fitted on, of one fold
     found |= {
-        "training.batch_size": min(1000, max(50, facts // 20), max(50, SCORES_OF_A_STEP // max(1, entities))),
+        "training.batch_size": min(1000, max(50, facts // 20)),
         "training.candidates": 1_500 if forecast else 4_000 if entities > MANY_ENTITIES else 0,
         "training.valid_limit": 3_000 if valid > VALID_AT_MOST else 0,
         "reranker.use": facts >= FEWEST_FOR_FOLDS,
@@ -162,6 +163,8 @@ def _settings(name: str, graph: Graph) -> dict[str, Any]:
         "reranker.leaf_candidates": min(50, max(5, candidates // 1000)),
     }
     if name == "quick":
+        if 2 * facts > QUESTIONS_OF_RULES:
+            found["training.epoch_limit"] = QUESTIONS_OF_RULES
         return found | dict.fromkeys(("training.epochs", "training.valid_every"), found["evidence.epochs"])
     if forecast:
         return found

@@ -50,7 +50,9 @@ def upgrade(path: Path | str) -> list[str]:
     with run.held():
         if read_manifest(run.path) is not None:
             run.check()
-            return []  # a run that has one has everything that this version needs
+            if not missing_keys(read_toml(run.config_file), read_config(run.config_file)):
+                return []  # it has everything that this version needs
+            run.manifest_file.unlink()  # should this be stopped, the run is upgraded as one that never had any
         notes = _upgrade_config(run.config_file)
         for file in sorted([run.report_file, *run.path.glob(f"{EARLIER}*.json")]):
             notes += _upgrade_report(file)

@@ -14,9 +14,9 @@ from foretime.models.base import Component, Model, Queries
 from foretime.training.batches import Batch
 from foretime.training.distributed.team import ALONE, Team
 
-DrawnLoss = Callable[[Model, Batch], Tensor]
-"""A loss against entities drawn for one step, or divided between processes: its mean over the (question, answer) pairs
-of a batch, ()."""
+OwnLoss = Callable[[Model, Batch], Tensor]
+"""Another way to a loss than from all scores: against entities drawn for one step, divided between processes, or that
+of the evidence. It is a mean over the (question, answer) pairs of a batch, ()."""
 
 
 class Loss(NamedTuple):
@@ -94,14 +94,14 @@ def loss_each(
     components: list[Component],
     batches: list[Batch],
     weights: dict[str, float],
-    drawn: list[DrawnLoss | None] | None = None,
+    own: list[OwnLoss | None] | None = None,
 ) -> Loss:
     """Return Σ over the components of weight · (loss + penalties), each on its own batch (Eqs. 12–14).
 
-    The loss of a component is the cross entropy among all entities, unless it has one against drawn entities.
+    The loss of a component is the cross entropy of all its scores, unless it has a way of its own.
     """
-    each = zip(components, batches, drawn or [None] * len(components), strict=True)
-    losses = [_loss(component, batch, weights, own) for component, batch, own in each]
+    each = zip(components, batches, own or [None] * len(components), strict=True)
+    losses = [_loss(component, batch, weights, one) for component, batch, one in each]
     named = {name: value for loss in losses for name, value in loss.named.items()}
     return Loss(torch.stack([loss.total for loss in losses]).sum(), named)
 
@@ -122,13 +122,13 @@ def check_penalties(names: set[str], weights: dict[str, float]) -> None:
         raise ConfigError(f"penalties.{name} is missing: write its weight, 0 to switch it off")
 
 
-def _loss(component: Component, batch: Batch, weights: dict[str, float], drawn: DrawnLoss | None) -> Loss:
+def _loss(component: Component, batch: Batch, weights: dict[str, float], own: OwnLoss | None) -> Loss:
     model, prefix = component.model, f"{component.name}_" if component.name else ""
     weight = component.weight * batch.scale
-    if drawn is None:
+    if own is None:
         total = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects, weight)
     else:
-        total = weight * drawn(model, batch)
+        total = weight * own(model, batch)
     named = {f"{prefix}loss": total.detach() / weight}
     for name, penalty in model.penalties(batch.questions, batch.objects).items():
         named[prefix + name] = penalty.detach()

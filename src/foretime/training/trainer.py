@@ -23,7 +23,7 @@ from foretime.evidence.index import build_index
 from foretime.evidence.module import EvidenceComponent, WithEvidence
 from foretime.models import Component, Model, Sizes, build_model, model_class
 from foretime.rules.table import Rules
-from foretime.training.batches import QuestionPool, join_events, step_rows, timeless_events
+from foretime.training.batches import Batch, QuestionPool, join_events, step_rows, timeless_events
 from foretime.training.callbacks import Callback, TrainingPlan
 from foretime.training.candidates import SampledSoftmax, most_frequent
 from foretime.training.checkpoint import (
@@ -45,7 +45,7 @@ from foretime.training.files import TrainingFiles
 from foretime.training.guidance import wants_rules
 from foretime.training.losses import SampledLoss, loss_settings
 from foretime.training.memory import memory_kept
-from foretime.training.objective import DrawnLoss, loss_each
+from foretime.training.objective import OwnLoss, loss_each
 from foretime.training.precision import products_in
 from foretime.training.weights import Form, forms_in, forms_of
 
@@ -116,6 +116,12 @@ def build_optimizer(config: TrainingConfig, model: Model) -> torch.optim.Optimiz
     return kind(model.parameters(), lr=config.learning_rate, fused=on_cpu, foreach=not on_cpu)
 
 
+def evidence_loss(model: Model, batch: Batch) -> Tensor:
+    """Return the mean loss of a batch under the evidence alone, ()."""
+    assert isinstance(model, EvidenceComponent)
+    return model.loss(batch.queries, batch.row, batch.objects)
+
+
 class Trainer:
     """Fits one model in one run folder. `fit` may be called again in another process after any interruption."""
 
@@ -160,10 +166,12 @@ class Trainer:
             for component in self._components
         ]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
-        self.steps = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
+        self._of_all = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
+        limit = config.training.epoch_limit or self._pools[0].pairs
+        self.steps = min(self._of_all, math.ceil(limit / config.training.batch_size))
         for component, pool in zip(self._components, self._pools, strict=True):
             if isinstance(component.model, EvidenceComponent):
-                check_questions(pool, self.steps, team)
+                check_questions(pool, self._of_all, team)
 
     def fit(self) -> None:
         """Train to the end and leave the best weights in the run folder."""
@@ -192,7 +200,7 @@ class Trainer:
 
     def _plan(self) -> TrainingPlan:
         best = self.progress.best_mrr if self.progress.best_epoch and len(self.graph.valid) else None
-        pairs = self._pools[0].pairs
+        pairs = self._pools[0].pairs * self.steps // self._of_all
         return TrainingPlan(
             self.config.training.epochs, self.steps, pairs, self.progress.epoch, self.progress.step, best
         )
@@ -220,23 +228,25 @@ class Trainer:
         pools = [own for own in zip(self._components, self._pools, orders, strict=True) if own[0] in learning]
         self.optimizer.zero_grad(set_to_none=True)
         for number, (component, pool, order) in enumerate(pools):
-            rows, divided = step_rows(order, step, self.steps), isinstance(component.model, EvidenceComponent)
-            batch = pool.batch(own_questions(rows, self.team) if divided else rows, self.steps)
+            rows, divided = step_rows(order, step, self._of_all), isinstance(component.model, EvidenceComponent)
+            batch = pool.batch(own_questions(rows, self.team) if divided else rows, self._of_all)
             with products_in(self.config.training.precision, self.device):
-                drawn = self._drawn_loss(component, number, step)
-                loss = loss_each([component], [batch], self.config.penalties, [drawn])
+                own = self._own_loss(component, number, step)
+                loss = loss_each([component], [batch], self.config.penalties, [own])
             loss.total.backward()  # type: ignore[no-untyped-call]
             named |= add_up(loss.named, batch.scale, component.model, self.team) if divided else loss.named
         self.optimizer.step()
         self.model.constrain_()
         return named
 
-    def _drawn_loss(self, component: Component, number: int, step: int) -> DrawnLoss | None:
-        """Return the loss of a component against entities drawn by seed, epoch, step and number; nothing for all."""
+    def _own_loss(self, component: Component, number: int, step: int) -> OwnLoss | None:
+        """Return the way to a component's loss, where it is not from all scores; entities are drawn by seed, epoch,
+        step and number.
+        """
         training, (loss, margin) = self.config.training, loss_settings(self.config)
         entities = len(self.graph.entities)
         if isinstance(component.model, EvidenceComponent):
-            return None
+            return evidence_loss
         if loss == "softmax" and not 0 < training.candidates < entities:
             return DividedSoftmax(self.team, entities) if self.team.size > 1 else None
         generator = np.random.default_rng([training.seed, self.progress.epoch, step, number])
