@@ -18,7 +18,7 @@ INSIDES = {
     "pyarrow": "the headers of its messages and of Parquet, which are measured before they are unpacked",
     "pydantic": "the fields of its models and their metadata, where bounds are looked up",
     "safetensors": "the header of its files, which is read beside it",
-    "numba": "its configuration as a dictionary, and where it keeps kernels",
+    "numba": "its configuration as a dictionary, where it keeps kernels, and its option not to count references",
     "lightgbm": "the text of its trees, version v4",
     "typer": "the group that runs commands, which is subclassed",
     "orjson": "that it refuses what is nested deeply, and numbers of any length",

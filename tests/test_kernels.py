@@ -1,12 +1,19 @@
 """Kernels compile wherever the package lies, also where nothing beside it and no home can be written."""
 
+import ast
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import njit
+from numba.core.errors import NumbaError
+
+import foretime
+from foretime.kernels import UNCOUNTED
 
 # root may write everywhere, so that what the system would refuse is refused here
 SCRIPT = """
@@ -79,3 +86,54 @@ def test_a_folder_that_is_not_there_yet_may_be_written_if_the_one_above_may(tmp_
     if os.geteuid() != 0:
         tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
         assert not _may_write(tmp_path / "a")
+
+
+def kernels() -> list[tuple[str, ast.FunctionDef]]:
+    """Return every function that is compiled without counting references, with the name of its module."""
+    found = []
+    for file in sorted(Path(foretime.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                marks = {ast.unparse(mark) for mark in node.decorator_list}
+                if any(mark == "compiled" or "UNCOUNTED" in mark for mark in marks):
+                    found.append((file.stem, node))
+    return found
+
+
+def test_who_counts_no_references_returns_no_array():
+    found = kernels()
+    assert len(found) > 80
+    for module, kernel in found:
+        indexed = {ast.unparse(node.value) for node in ast.walk(kernel) if isinstance(node, ast.Subscript)}
+        for node in ast.walk(kernel):
+            if not isinstance(node, ast.Return) or node.value is None:
+                continue
+            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            for value in values:
+                name = f"{module}.{kernel.name}"
+                assert ast.unparse(value) not in indexed, f"{name} returns an array"
+                assert not (isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)), name
+                made = isinstance(value, ast.Call) and ast.unparse(value.func)[0].isupper()
+                assert not made, f"{name} returns a record of arrays"
+
+
+def test_who_counts_no_references_cannot_make_an_array():
+    @njit(**UNCOUNTED)
+    def total(values, place):
+        return values[place] + values[1:].sum()
+
+    @njit(**UNCOUNTED)
+    def fresh(size):
+        return np.zeros(size)[0]
+
+    @njit
+    def each(values):
+        found = 0.0
+        for place in range(len(values)):
+            found += total(values, place)
+        return found
+
+    assert each(np.arange(4.0)) == 30.0
+    assert "NRT_incref" not in total.inspect_llvm(total.signatures[0]).split("define")[1]
+    with pytest.raises(NumbaError, match="Only accept returning of array passed into the function"):
+        fresh(3)

@@ -1,4 +1,4 @@
-"""Where numba keeps the compiled kernels: beside the source, or in the cache of the user, or in a folder of our own.
+"""How kernels are compiled, and where numba keeps them: beside the source, in the cache of the user, or a new folder.
 
 Without a folder that it may write numba refuses to compile at all. A cache holds machine code that is loaded as it is,
 so that a folder which others may write, such as the temporary one, must not be it.
@@ -12,7 +12,12 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any, Final
 
+UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
+"""An option of `njit` for a kernel that makes no array and returns none. Numba counts references to each array that a
+function is given, once more on every call: atomic operations, which cost many times what a short function does.
+"""
 VARIABLE = "NUMBA_CACHE_DIR"
 
 

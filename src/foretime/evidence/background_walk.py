@@ -23,6 +23,7 @@ from foretime.evidence.lookups import (
     has_met,
     is_hidden,
     lower_bound,
+    making_arrays,
     partners_before,
 )
 from foretime.evidence.threads import in_runs
@@ -58,7 +59,7 @@ class BackgroundHits(NamedTuple):
     value: NDArray[np.float32]
 
 
-@compiled
+@making_arrays
 def make_found(entities):
     """Return working memory in which nothing is found yet."""
     return Found(
@@ -234,7 +235,7 @@ def search(lists, events, rules, reach, x, p, t, found):
     return count
 
 
-@compiled
+@making_arrays
 def make_hits(lists):
     """Return room for the features of one question."""
     entities, most = len(lists.node) - 1, 0

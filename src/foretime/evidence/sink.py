@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from foretime.evidence.events import Ints, Offsets
 from foretime.evidence.families import FEATURES, PATH_SLOTS
-from foretime.evidence.lookups import compiled
+from foretime.evidence.lookups import compiled, making_arrays
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.float64]
@@ -70,7 +70,7 @@ class Scratch(NamedTuple):
     confidence: Floats
 
 
-@compiled
+@making_arrays
 def make_scratch(events):
     """Return empty working memory for walks through lists of events."""
     entities = len(events.node) - 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from foretime.evidence.background_walk import add_hits, find_hits, make_found, make_hits
 from foretime.evidence.families import FEATURES
-from foretime.evidence.lookups import compiled
+from foretime.evidence.lookups import compiled, making_arrays
 from foretime.evidence.sink import Sink, make_scratch
 from foretime.evidence.threads import in_runs
 from foretime.evidence.walk import walk
@@ -20,7 +20,7 @@ ROOM = 1 << 12
 """Room for what a walk meets at first; more is made where it is not enough."""
 
 
-@compiled
+@making_arrays
 def _walk_whole(events, rules, reach, scratch, weights, scores, hits, x, p, t):
     """Walk once, in more room if it is needed; return the hits, of which the first row has the number."""
     while True:

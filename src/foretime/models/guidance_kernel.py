@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from foretime.kernels import UNCOUNTED
+
 
 @njit(cache=True, fastmath={"reassoc"})
 def residual_norm(a, b, h, cubed, residual):
@@ -31,7 +33,7 @@ def residual_norm(a, b, h, cubed, residual):
     return norm
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def add_product_gradient(gradient, residual, factor, weight):
     """Add weight · residual ∘ conjugate(factor): what a product's gradient gives to its other factor."""
     rank = len(factor) // 2

@@ -10,14 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from foretime.kernels import UNCOUNTED
 
-@njit(cache=True)
+
+@njit(cache=True, **UNCOUNTED)
 def invert(predicate, predicates):
     """Return the inverse of a predicate id."""
     return predicate + predicates if predicate < predicates else predicate - predicates
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def first_at(values, begin, end, wanted):
     """Return the first position in the sorted run `begin … end` whose value is not below the wanted one."""
     while begin < end:
@@ -29,14 +31,14 @@ def first_at(values, begin, end, wanted):
     return begin
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def find_sorted(values, begin, end, wanted):
     """Return the position of a value in the sorted run `begin … end` of the values, −1 if it is not there."""
     place = first_at(values, begin, end, wanted)
     return place if place < end and values[place] == wanted else -1
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def find_pair(node, other, x, y):
     """Return the position of the pair (x, y), −1 if there is none."""
     return find_sorted(other, node[x], node[x + 1], y)

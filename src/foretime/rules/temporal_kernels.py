@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from foretime.kernels import UNCOUNTED
 from foretime.rules.static_kernels import find_pair, find_sorted, first_at, invert
 
 SINGLE, PAIR, PATH = 0, 1, 2
@@ -62,7 +63,7 @@ def bodies_at(index, kind, gap, group, begin, end, subject, buffer):
     return buffer, count
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def mark_heads(pair_time, pair_predicate, begin, end, lasts, head_gap, marks, stamp, times):
     """Mark the predicates of a pair's events that lie a head's gap after one of the last steps; count them by lag.
 
@@ -81,7 +82,7 @@ def mark_heads(pair_time, pair_predicate, begin, end, lasts, head_gap, marks, st
         i += 1
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def next_body(buffer, begin, count, lags, step, lasts):
     """Return where the bodies after one (key, object) begin, its number, and how many last steps it has.
 
@@ -97,7 +98,7 @@ def next_body(buffer, begin, count, lags, step, lasts):
     return i, target, found
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def close_step(step, keys, group, rule_head, head_windows, step_bodies, step_support, sums, cover_sums, body_steps):
     """Add the shares of one step to the sums of the literal counting, and clear the counts of the step."""
     for key in keys:
@@ -164,7 +165,7 @@ def count_bodies(
     return support, bodies, sums, cover_sums, body_steps
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def cover(group, rule_head, key, head, event, seen, covered):
     """Count a head event for the rule with this body and head, if there is one, once for each event."""
     r = find_sorted(rule_head, group[key], group[key + 1], head)
@@ -173,7 +174,7 @@ def cover(group, rule_head, key, head, event, seen, covered):
         covered[r] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def cover_on_pair(index, kind, gap, head_gap, group, rule_head, k, event, seen, covered):
     """Count a head event for the rules whose body lies before it on the head's own pair k."""
     (predicates, _, _, _, pair, time, predicate, _, _, _, _) = index
@@ -192,7 +193,7 @@ def cover_on_pair(index, kind, gap, head_gap, group, rule_head, k, event, seen, 
         j += 1
 
 
-@njit(cache=True)
+@njit(cache=True, **UNCOUNTED)
 def cover_by_path(index, gap, head_gap, group, rule_head, subject, object_, event, seen, covered):
     """Count a head event for the rules whose body is a path that ends at its object before it."""
     (predicates, _, node, other, pair, time, predicate, around, around_time, around_predicate, around_other) = index

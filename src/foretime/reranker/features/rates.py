@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from foretime.evidence.lookups import compiled, find, is_watched, lower_bound
+from foretime.evidence.lookups import compiled, find, is_watched, lower_bound, making_arrays
 from foretime.evidence.rates import (
     EACH,
     LONG,
@@ -45,7 +45,7 @@ objects under the predicate, when each was last and how often of late; when each
 the words of names were lately had, by all and by those whose names are like the subject's."""
 
 
-@compiled
+@making_arrays
 def _note_subject(events, x, p, t, noted, shared):
     """Note the neighbours and objects of the subject; fill its own rates; return how many objects, how many met."""
     objects, met, rates, same = 0, 0, np.zeros(_RATES), np.zeros(_RATES)
