@@ -75,7 +75,10 @@ def main() -> None:
 def step_seconds(model: Model, batch: Batch) -> float:
     """Return how long forward and backward of one training step take."""
     began = time.perf_counter()
-    loss = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects)
+    if isinstance(model, EvidenceComponent):
+        loss = model.loss(batch.queries, batch.row, batch.objects)
+    else:
+        loss = cross_entropy(model.score_objects(batch.queries), batch.row, batch.objects)
     loss.backward()
     model.zero_grad(set_to_none=True)
     return time.perf_counter() - began

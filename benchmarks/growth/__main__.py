@@ -2,13 +2,13 @@
 
     python -m benchmarks.growth --events 10000 100000 1000000 --entities 1000 10000 100000
 
-Stages: read, mine, index (of the evidence), train (one epoch), rerank (features and trees of one fold), rank
+Stages: read, mine, index (of the evidence), train (all epochs of the preset), rerank (features and trees of one fold), rank
 (calibrates on valid and ranks it), answer, explain. Each stage of each size is a process of its own, which is stopped
 at the limits: then the row says so, and the later stages of that size that need it fail by themselves. Every stage is
 run on a tiny world first, so that no time of compiling is measured. Seconds are the processor's.
 
-An epoch is trained on a sample of the facts against the evidence of all of them: `seconds` is what the sample took, and
-`whole_seconds` that of the whole epoch in proportion. A size that is in the file already, measured with the same code,
+A sample of the facts is trained on against the evidence of all of them: `seconds` is what the sample took, and
+`whole_seconds` that of all questions that the preset asks in its epochs, in proportion. A size that is in the file already, measured with the same code,
 settings and machine, is not measured again.
 """
 
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--events", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--entities", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--stages", nargs="+", choices=ORDER, default=ORDER)
-    parser.add_argument("--train-facts", type=int, default=2_000, help="facts of the sample that an epoch is timed on")
+    parser.add_argument("--train-facts", type=int, default=2_000, help="facts of the sample that training is timed on")
     parser.add_argument(
         "--rerank-facts",
         type=int,

@@ -11,7 +11,7 @@ from foretime.evidence.walk import RUNS
 Row = dict[str, Any]
 GB = 1e9
 OVER = ("events", "entities")
-OF_ALL_EVENTS = ("read", "mine", "index", "train")
+OF_ALL_EVENTS = ("read", "mine", "index")
 """Stages that go through all events: they grow at least in proportion, whatever small sizes seem to say."""
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.growth.extrapolation import ARRAYS, GB, OVER, Graph, bytes_for_each, exponent, extrapolated
 from benchmarks.growth.stages import STAGES
 from foretime.files import read_json
+from foretime.runs.presets import FACTS_OF_A_FOLD, QUESTIONS_OF_RULES
 
 RESULTS, PAGE = Path("benchmarks/results"), Path("docs/scale.md")
 TARGETS = (Graph(1e7, 1e6), Graph(1e9, 1e8))
@@ -47,8 +48,9 @@ def _head(growth: Row) -> list[str]:
         "than a tenth of the events. Every stage is a process of its own with a limit on time and memory.",
         "",
         f"Seconds are the processor's, on one core that others used as well (torch {setting['machine']['torch']},",
-        f"{setting['machine']['threads']} thread). An epoch is timed on {setting['train_facts']:,} facts against the evidence of all,",
-        "a re-ranker on the facts of one fold; both are shown in proportion, for a whole epoch and for a fold of 18,000 facts.",
+        f"{setting['machine']['threads']} thread). Training is timed on {setting['train_facts']:,} facts against the evidence of all,",
+        "a re-ranker on the facts of one fold; both are shown in proportion, for all that the preset `quick` trains and for a",
+        f"fold of {FACTS_OF_A_FOLD:,} facts. Above {QUESTIONS_OF_RULES // 2:,} facts the preset draws as many for its one epoch.",
         f"`rank` calibrates on {setting['asked']} facts of valid and ranks them, `answer` is 100 questions, `explain` 20.",
         "",
     ]
