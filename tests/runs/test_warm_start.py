@@ -178,6 +178,15 @@ def test_a_start_whose_making_was_interrupted_leaves_nothing_behind(before, conf
     assert again.warm_start() is None
 
 
+@pytest.mark.parametrize("content", ['{"max_gap": 3, "questions": 9}', '{"path": 1}', "[]"])
+def test_a_file_of_another_kind_does_not_stand_for_a_start(before, config, grown, tmp_path: Path, content: str):
+    run = create_run(grown, config, tmp_path / "run", warm_start=WarmStart(before))
+    assert run.warm_start()["path"] == str(before)
+    run.warm_start_file.write_text(content)
+    with pytest.raises(RunError, match=r"warm_start\.json: damaged .*; restore the file or remove it"):
+        run.warm_start()
+
+
 def test_a_fold_begins_anew_where_the_earlier_model_has_seen_it(small_graph, small_config: Config, tmp_path: Path):
     folds = {"reranker.use": True, "reranker.fit": "refit", "reranker.folds": 3, "reranker.trees": 3}
     config = override(small_config, {"model.rank": 4, "training.epochs": 1, "training.ensemble_size": 2, **folds})

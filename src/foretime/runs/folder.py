@@ -67,6 +67,8 @@ OLD_TREES = ("combiner.txt", "reranker*.txt", "slots-*.txt")
 """What earlier versions called their trees."""
 SHOWN = 5
 """How many missing keys of a configuration a message names."""
+WARM_START_KEYS = ("path", "fingerprint", "data_fingerprint")
+"""What is kept of the run that another one began with."""
 EARLIER = "report-after-"
 """How the names of reports begin that a run had before it was given more epochs."""
 
@@ -276,9 +278,12 @@ class RunFolder(TrainingFiles):
         return read_rules(self.rules_file, graph) if self.rules_file.exists() else None
 
     def warm_start(self) -> dict[str, Any] | None:
-        """Return what the run was started from: the path of another run and a fingerprint; nothing without one."""
+        """Return what the run was started from: the path of another run and fingerprints; nothing without one."""
         try:
-            return _read_object(self.warm_start_file)
+            found = _read_object(self.warm_start_file)
+            if [type(found.get(key)) for key in WARM_START_KEYS] != [str] * len(found):
+                raise ValueError(f"its keys are not {', '.join(WARM_START_KEYS)}, each with a text")
+            return found
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
