@@ -165,7 +165,6 @@ def _recurring(events, g, t, out):
 @compiled
 def _with_others(events, k, x, p, y, t, noted, hidden, out):
     """Fill what the candidate has with others than the subject, and with the subject's neighbours."""
-    between = out[_AT.pair_rate_2 : _AT.pair_rate_2 + _RATES] + hidden
     j = find(events.object, events.objects[p], events.objects[p + 1], y)
     if j >= 0:
         begin, times = events.by_object[j], events.by_object_time
@@ -189,7 +188,8 @@ def _with_others(events, k, x, p, y, t, noted, hidden, out):
     begin, times = events.by_entity[y], events.by_entity_time
     place = lower_bound(times, begin, events.by_entity[y + 1], t)
     for rate in range(_RATES):
-        found = faded(events.by_entity_fading, rate, times, begin, place, t) - between[rate]
+        between = out[_AT.pair_rate_2 + rate] + hidden[rate]
+        found = faded(events.by_entity_fading, rate, times, begin, place, t) - between
         out[_AT.active_rate_2 + rate] = max(found, 0.0)
     for e in range(lower_bound(times, begin, place, t - PATH_WINDOW), place):
         z = events.by_entity_other[e]
