@@ -1,6 +1,7 @@
 """Ways to fit the models of predicate and time, fitted on train and compared on valid; test is not looked at.
 
-    python -m benchmarks.slot_choices RUN [--facts 12000] [--asked 2000] [--out benchmarks/results/slot_choices.json]
+    python -m benchmarks.slot_choices RUN [--facts 8000] [--asked 2000] [--threads 1]
+                                      [--out benchmarks/results/slot_choices.json]
 
 kept               what foretime does, but for the number of facts
 long steps         no largest step of a tree, and a learning rate of 0.07
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from foretime.config import Config
+from foretime.config import Config, override
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.evaluation.calibration import Calibration
@@ -59,12 +60,13 @@ def main() -> None:
     """Fit, print and keep the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run")
-    parser.add_argument("--facts", type=int, default=12_000)
+    parser.add_argument("--facts", type=int, default=8_000)
     parser.add_argument("--asked", type=int, default=2_000)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     folder = RunFolder.open(asked.run)
-    graph, config = folder.graph(), folder.config()
+    graph, config = folder.graph(), override(folder.config(), {"training.threads": asked.threads})
     draw = np.random.default_rng(0)
     some = graph.valid.take(draw.permutation(len(graph.valid))[: asked.asked])
     found: dict[str, Any] = {"data": graph.name, "facts": asked.facts, "asked": len(some)}
