@@ -19,6 +19,7 @@ from foretime.evaluation.slot_questions import candidates
 from foretime.evaluation.slots import score_filled
 from foretime.evidence.events import event_lists
 from foretime.evidence.index import EvidenceIndex, build_index
+from foretime.inference.explanation.slot_groups import SlotGroups
 from foretime.reranker.features.names import name_words
 from foretime.reranker.features.words import FAR
 from foretime.reranker.scorer import Scorer
@@ -134,6 +135,9 @@ def test_every_feature_has_a_topic_and_words() -> None:
     for slot, features in (("predicate", PREDICATE), ("time", TIME)):
         assert {topic_of(slot, feature) for feature in features} <= TOPICS
         assert all(in_words(slot, feature) for feature in features)
+    groups = SlotGroups("time")
+    assert groups.group_of("subject_same_alike_now") == groups.group_of("alike_week") == ("names", "names")
+    assert groups.group_of("object_close_share") == groups.group_of("shared_now") == ("neighbours", "common")
 
 
 def test_a_loaded_run_scores_all_candidates_and_contributions_add_up(
