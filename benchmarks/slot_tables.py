@@ -3,7 +3,8 @@
     python -m benchmarks.slot_tables [RUN ...]
 
 What the report of each run says of its slots is kept in `benchmarks/results/slots_RUN.json`; the page is written from
-all files of that name, and from what `benchmarks.two_slots` has written. Nothing is ranked.
+all files of that name, and from what `benchmarks.two_slots`, `benchmarks.slot_choices` and
+`benchmarks.calibration_covariates` have written. Nothing is ranked.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from foretime.runs.folder import RunFolder
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "probabilities.md"
 MARKS = "<!-- slots:begin -->", "<!-- slots:end -->"
+TRIED = "<!-- tried:begin -->", "<!-- tried:end -->"
+COVARIATES = "<!-- covariates:begin -->", "<!-- covariates:end -->"
 TWO = "<!-- two slots:begin -->", "<!-- two slots:end -->"
 KEPT = ("data", "model", "reranker", "slot_models", "choice", "test_note", "test")
 
@@ -33,7 +36,10 @@ def main() -> None:
         write_json(RESULTS / f"slots_{Path(path).name}.json", {name: report[name] for name in KEPT})
     tables = [line for file in sorted(RESULTS.glob("slots_*.json")) for line in section(file)]
     page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(_between(TWO, _between(MARKS, page, ["", *tables]), two_slots()), encoding="utf-8")
+    page = _between(TWO, _between(MARKS, page, ["", *tables]), two_slots())
+    for marks, name in ((TRIED, "slot_choices"), (COVARIATES, "calibration_covariates")):
+        page = _between(marks, page, ways_by_slot(RESULTS / f"{name}.json"))
+    PAGE.write_text(page, encoding="utf-8")
 
 
 def _between(marks: tuple[str, str], page: str, lines: list[str]) -> str:
@@ -57,6 +63,19 @@ def two_slots() -> list[str]:
             f"| {found['run']} | {given} | {found['questions']:,} | {found['events']:,} "
             f"| {recall['model']:.3f} | {counting:.3f} | {found['times counting']:.2f} |"
         )
+    return lines
+
+
+def ways_by_slot(file: Path) -> list[str]:
+    """Return the table of the ways that were compared, slot by slot."""
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    slots = {slot: ways for slot, ways in kept.items() if isinstance(ways, dict)}
+    names = list(next(iter(next(iter(slots.values())).values())))
+    lines = [f"| slot | way | {' | '.join(names)} |", f"| --- | --- | {' | '.join(['---:'] * len(names))} |"]
+    for slot, ways in slots.items():
+        lines += [
+            f"| {slot} | {way} | {' | '.join(f'{found[name]:.4f}' for name in names)} |" for way, found in ways.items()
+        ]
     return lines
 
 

@@ -117,7 +117,7 @@ def _slots(graph: Graph, extractor: FeatureExtractor) -> SlotModels:
     softmax = PredicateSoftmax(torch.randn(table_size(events, names), count) * 0.1)
     first = PredicateSoftmax(torch.randn(2 * first_rows(events, names), count) * 0.1)
     models = {
-        slot: SlotModel(make(extractor.index, names, softmax), _trees(len(make.names)).trees)
+        slot: SlotModel(make(extractor.index, names, softmax), _trees(len(make.all_names)).trees)
         for slot, make in extractors_of(graph).items()
     }
     return SlotModels(models, softmax, first, lengths_of(graph.train, count))

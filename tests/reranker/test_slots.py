@@ -9,7 +9,7 @@ import pytest
 import torch
 from reranked_runs import Reranked
 
-from foretime.config import EvidenceConfig
+from foretime.config import EvidenceConfig, RerankerConfig
 from foretime.data.facts import Facts
 from foretime.data.graph import Graph
 from foretime.errors import RunError
@@ -19,13 +19,15 @@ from foretime.evaluation.slot_questions import candidates
 from foretime.evaluation.slots import score_filled
 from foretime.evidence.events import event_lists
 from foretime.evidence.index import EvidenceIndex, build_index
+from foretime.inference.explanation.slot_groups import SlotGroups
 from foretime.reranker.features.names import name_words
 from foretime.reranker.features.words import FAR
 from foretime.reranker.scorer import Scorer
 from foretime.reranker.slots.extractors import EXTRACTORS, SlotExtractor
 from foretime.reranker.slots.softmax import PredicateSoftmax
+from foretime.reranker.slots.steps import CLOSEST
 from foretime.reranker.slots.traces import table_size
-from foretime.reranker.slots.trees import load_trees
+from foretime.reranker.slots.trees import BOOSTING, SlotExamples, fit_trees, load_trees
 from foretime.reranker.slots.words import PREDICATE, TIME, in_words, topic_of
 from foretime.runs.loading import load_model, load_scorer
 
@@ -80,12 +82,25 @@ def test_with_past_only_later_events_change_nothing(slot: str, small_graph: Grap
     cut = by_candidate(extractor_over(slot, small_graph, earlier, True), asked, hidden=True)
     for candidate in [time] if slot == "time" else range(len(small_graph.predicates)):
         if candidate in whole and candidate in cut:
-            counted = [place for place, name in enumerate(EXTRACTORS[slot].names) if "behind" not in name]
+            counted = [place for place, name in enumerate(EXTRACTORS[slot].all_names) if "behind" not in name]
             np.testing.assert_allclose(whole[candidate][counted], cut[candidate][counted], rtol=1e-4, atol=1e-4)
 
 
 def rounded(count: float) -> float:
     return float(2.0 ** np.rint(np.log2(1 + count)) - 1)
+
+
+def met_at(rows: list[tuple[int, ...]], entity: int, step: int) -> list[int]:
+    """Return who is at the other end of each event of an entity at a step."""
+    own = [row for row in rows if row[3] == step and entity in (row[0], row[2])]
+    return [row[2] if row[0] == entity else row[0] for row in own]
+
+
+def share_with(rows: list[tuple[int, ...]], entity: int, other: int) -> int:
+    """Return which share of the events of an entity are with another one, in units of `CLOSEST`."""
+    both = [row for row in rows if entity in (row[0], row[2]) and other in (row[0], row[2])]
+    either = [row for row in rows if entity in (row[0], row[2])]
+    return CLOSEST * len(both) // (len(either) + sum(row[0] == row[2] for row in either))
 
 
 def test_counts_of_predicates_and_steps_are_those_of_a_loop(small_graph: Graph) -> None:
@@ -112,12 +127,17 @@ def test_counts_of_predicates_and_steps_are_those_of_a_loop(small_graph: Graph) 
             same = [row[3] for row in others if row[:3] == (s, p, o) and row[3] != step]
             assert own["subject_now"] == pytest.approx(rounded(at[step]))
             assert own["same_after"] == min((time - step for time in same if time > step), default=FAR)
+            close = sum(share_with(others, z, o) for z in met_at(others, s, step) if z not in (s, o))
+            assert own["subject_close_now"] == pytest.approx(rounded(close))
 
 
 def test_every_feature_has_a_topic_and_words() -> None:
     for slot, features in (("predicate", PREDICATE), ("time", TIME)):
         assert {topic_of(slot, feature) for feature in features} <= TOPICS
         assert all(in_words(slot, feature) for feature in features)
+    groups = SlotGroups("time")
+    assert groups.group_of("subject_same_alike_now") == groups.group_of("alike_week") == ("names", "names")
+    assert groups.group_of("object_close_share") == groups.group_of("shared_now") == ("neighbours", "common")
 
 
 def test_a_loaded_run_scores_all_candidates_and_contributions_add_up(
@@ -151,7 +171,7 @@ def test_a_run_without_slot_models_answers_by_the_base_model(small_graph: Graph,
 def test_damaged_trees_of_a_slot_say_what_to_do(
     small_graph: Graph, reranked: dict[str, Reranked], tmp_path: Path
 ) -> None:
-    path, names = tmp_path / "slots-time.safetensors", EXTRACTORS["time"].names
+    path, names = tmp_path / "slots-time.safetensors", EXTRACTORS["time"].all_names
     path.write_text("foretime slot time 0\ntree", encoding="utf-8")
     with pytest.raises(
         RunError, match=r"slots-time\.safetensors: damaged.* delete slots\*\.safetensors .*train --resume"
@@ -162,6 +182,23 @@ def test_damaged_trees_of_a_slot_say_what_to_do(
         load_trees(of_predicate, "time", names)
     with pytest.raises(RunError, match=r"has other features: fitted by another version.*train --resume"):
         load_trees(of_predicate, "predicate", names)
+
+
+def test_trees_of_an_earlier_version_see_the_features_they_were_fitted_on(small_graph: Graph) -> None:
+    whole = extractor_over("time", small_graph, small_graph.train)
+    asked, fewer = small_graph.test.take(slice(0, 3)), whole.names[5:50:3]
+    found = replace(whole, fitted_on=fewer).extract(asked, hidden=False)
+    places = [whole.names.index(name) for name in fewer]
+    np.testing.assert_array_equal(found.features, whole.extract(asked, hidden=False).features[:, places])
+
+
+def test_no_tree_takes_a_step_that_later_ones_must_take_back() -> None:
+    values = np.tile(np.arange(40, dtype=np.float32), 30)[:, None]  # each question has one candidate with a 39
+    examples = SlotExamples([values[:400], values[400:]], (values[:, 0] == 39).astype(np.int8), np.full(30, 40))
+    trees = fit_trees(("place",), examples, RerankerConfig(trees=1, leaf_candidates=5, feature_share=1.0), 0, 1)
+    scores = trees.score(values[:40])
+    assert scores.argmax() == 39
+    assert np.abs(scores).max() == pytest.approx(BOOSTING["learning_rate"] * BOOSTING["max_delta_step"])
 
 
 def test_counting_ranks_what_happened_more_often_first(small_graph: Graph) -> None:

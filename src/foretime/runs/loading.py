@@ -82,14 +82,12 @@ def load_slots(run: RunFolder, graph: Graph, extractor: FeatureExtractor) -> Slo
     rows, predicates = table_size(events, names), events.predicates
     shapes = {"softmax": (rows, predicates), "first": (2 * first_rows(events, names), predicates)}
     found = load_softmaxes(run.softmax_file, shapes)
+    models = {}
+    for slot, make in extractors_of(graph).items():
+        trees = load_trees(run.slot_file(slot), slot, make.all_names)
+        models[slot] = SlotModel(make(extractor.index, names, found["softmax"], trees.names), trees)
     return SlotModels(
-        {
-            slot: SlotModel(
-                make(extractor.index, names, found["softmax"]),
-                load_trees(run.slot_file(slot), slot, make.names),
-            )
-            for slot, make in extractors_of(graph).items()
-        },
+        models,
         found["softmax"],
         found["first"],
         lengths_of(graph.train, len(graph.predicates)),

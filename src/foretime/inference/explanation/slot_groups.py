@@ -21,6 +21,11 @@ _EVERY = {
 _BY_SLOT = {
     "predicate": {"subject_": "does", "object_": "object"},
     "time": {
+        "subject_same_alike_": "names",
+        "object_same_alike_": "names",
+        "alike_": "names",
+        "subject_close_": "common",
+        "object_close_": "common",
         "subject_same_": "does",
         "object_same_": "object",
         "subject_alike_": "names",

@@ -42,10 +42,17 @@ class SlotExtractor(ABC):
     """Extracts the features of the best candidates for one slot."""
 
     slot: ClassVar[Slot]
-    names: ClassVar[tuple[str, ...]]
+    all_names: ClassVar[tuple[str, ...]]
     index: EvidenceIndex
     words: NameWords
     softmax: PredicateSoftmax
+    fitted_on: tuple[str, ...] | None = None
+    """The features that trees of an earlier version know; all of them if None."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that are extracted, in this order."""
+        return self.all_names if self.fitted_on is None else self.fitted_on
 
     def on(self, index: EvidenceIndex, words: NameWords) -> Self:
         """Return the same over other events, and other words of names."""
@@ -60,7 +67,7 @@ class PredicateExtractor(SlotExtractor):
     """The best predicates of `(s, ?, o, t)` by the softmax."""
 
     slot: ClassVar[Slot] = "predicate"
-    names: ClassVar[tuple[str, ...]] = tuple(PREDICATE)
+    all_names: ClassVar[tuple[str, ...]] = tuple(PREDICATE)
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the predicates that the softmax finds most likely."""
@@ -94,7 +101,7 @@ class StepExtractor(SlotExtractor):
     """The best steps of `(s, p, o, ?)` by how much happens between and around the two."""
 
     slot: ClassVar[Slot] = "time"
-    names: ClassVar[tuple[str, ...]] = tuple(TIME)
+    all_names: ClassVar[tuple[str, ...]] = tuple(TIME)
 
     def extract(self, facts: Facts, hidden: bool) -> SlotShortlist:
         """Return the steps with the highest first score; a hidden fact is hidden at its own time."""
@@ -125,7 +132,11 @@ class StepExtractor(SlotExtractor):
         asked = replace(facts.take(row), start=step, end=step)
         traces = traces_of(self.index.events, self.words, self.index.reach.past_only, asked, True, own[row])
         scores = torch.from_numpy(self.softmax.score_one(traces, asked.predicate)).view(*chosen.shape, -1)
-        return {f"{topic}_score": scores[:, :, place] for place, topic in enumerate(TRACE_TOPICS[:2])}
+        found = {f"{topic}_score": scores[:, :, place] for place, topic in enumerate(TRACE_TOPICS[:2])}
+        if "log_probability" in self.names:
+            logs = torch.log_softmax(self.softmax.score(traces).sum(1), 1)
+            found["log_probability"] = logs.gather(1, torch.from_numpy(asked.predicate)[:, None]).view(chosen.shape)
+        return found
 
 
 def _with_distance(name: str, values: Tensor) -> dict[str, Tensor]:

@@ -6,12 +6,12 @@ the facts in question.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from foretime.config import Config
-from foretime.data.facts import UNKNOWN, Facts
+from foretime.data.facts import UNKNOWN, Facts, Ids
 from foretime.data.graph import Graph
 from foretime.evaluation.ranks import batches
 from foretime.evaluation.slots import SlotIndex, at_single_times
@@ -23,7 +23,7 @@ from foretime.reranker.slots.model import BATCH, SlotModel, SlotModels
 from foretime.reranker.slots.tables import FOLDS, TableFitter
 from foretime.reranker.slots.trees import SlotExamples, fit_trees
 
-FACTS_AT_MOST = {"predicate": 20_000, "time": 30_000, "start": 12_000}
+FACTS_AT_MOST = {"predicate": 40_000, "time": 40_000, "start": 12_000}
 """Facts that the trees of each slot are fitted on, drawn by the seed."""
 
 
@@ -43,15 +43,22 @@ def fit_slot_models(
         *without, extractor = (make(index, words, softmax) for softmax in softmaxes)
         chosen = draw.permutation(len(graph.train))[: FACTS_AT_MOST[slot]]
         announce(f"fitting the model of the {slot} on {len(chosen):,} facts")
-        examples = [
+        examples = examples_of(slot, without, graph, chosen, fold)
+        models[slot] = SlotModel(extractor, fit_trees(extractor.names, examples, config.reranker, seed, threads))
+    announce("fitting the softmax over the first of two open slots")
+    lengths = lengths_of(graph.train, len(graph.predicates))
+    return SlotModels(models, softmaxes[-1], tables.fit_first(), lengths)
+
+
+def examples_of(slot: str, without: Sequence[SlotExtractor], graph: Graph, chosen: Ids, fold: Ids) -> SlotExamples:
+    """Return the candidates of training facts, each fact asked of the extractor that was fitted without its fold."""
+    return _join(
+        [
             some
             for number, own in enumerate(without)
             for some in _examples(slot, own, graph, graph.train.take(chosen[fold[chosen] == number]))
         ]
-        models[slot] = SlotModel(extractor, fit_trees(extractor.names, _join(examples), config.reranker, seed, threads))
-    announce("fitting the softmax over the first of two open slots")
-    lengths = lengths_of(graph.train, len(graph.predicates))
-    return SlotModels(models, softmaxes[-1], tables.fit_first(), lengths)
+    )
 
 
 def _examples(slot: str, extractor: SlotExtractor, graph: Graph, facts: Facts) -> Iterator[SlotExamples]:
@@ -66,7 +73,7 @@ def _examples(slot: str, extractor: SlotExtractor, graph: Graph, facts: Facts) -
         other = np.take_along_axis(as_known(known.find(batch), tuple(shortlist.first.shape)), chosen, 1) & ~right
         kept = ~other & right.any(1)[:, None]
         sizes = kept.sum(1)
-        yield SlotExamples(shortlist.features[kept.reshape(-1)], right[kept].astype(np.int8), sizes[sizes > 0])
+        yield SlotExamples([shortlist.features[kept.reshape(-1)]], right[kept].astype(np.int8), sizes[sizes > 0])
 
 
 def _asked(slot: str, facts: Facts) -> Facts:
@@ -77,4 +84,6 @@ def _asked(slot: str, facts: Facts) -> Facts:
 
 
 def _join(examples: list[SlotExamples]) -> SlotExamples:
-    return SlotExamples(*(np.concatenate(columns) for columns in zip(*examples, strict=True)))
+    """Return all examples; features stay in pieces, because in one they would be there twice for a while."""
+    features, right, sizes = zip(*examples, strict=True)
+    return SlotExamples([piece for some in features for piece in some], np.concatenate(right), np.concatenate(sizes))

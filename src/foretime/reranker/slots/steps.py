@@ -1,4 +1,4 @@
-"""The features of every step as the time of a fact: events of thirteen kinds, each counted at the step and around it.
+"""The features of every step as the time of a fact: events of eighteen kinds, each counted at the step and around it.
 
 The fact asked about is hidden from all steps, and no step counts events of the predicate between the two at itself.
 """
@@ -17,6 +17,8 @@ from foretime.reranker.slots.words import SERIES
 NEAR: Final = 2
 WEEK: Final = 7
 MONTH: Final = 30
+CLOSEST: Final = 1024
+"""What an event with a neighbour counts that meets nobody but the other one of the two."""
 RARE: Final = 2.5
 """The rarity of a word that makes two names alike: fewer than one in twelve names have it."""
 (
@@ -33,6 +35,11 @@ RARE: Final = 2.5
     _OBJECT_ALIKE,
     _SUBJECT_COMMON,
     _OBJECT_COMMON,
+    _SUBJECT_SAME_ALIKE,
+    _OBJECT_SAME_ALIKE,
+    _SUBJECT_CLOSE,
+    _OBJECT_CLOSE,
+    _ALIKE,
 ) = range(len(SERIES))
 KINDS: Final = len(SERIES)
 
@@ -109,12 +116,19 @@ def _is_alike(names, z, word_mark, stamp):
 
 
 @compiled
-def _count_relatives(events, names, x, y, mark, stamp, word_mark, kind, series):
-    """Count what x does with those that have a rare word of the name of y, and with those that y has met."""
+def _count_relatives(events, names, x, y, wanted, mark, stamp, word_mark, close, kind, series):
+    """Count what x does with those that have a rare word of the name of y, and with those that y has met.
+
+    Events with the predicate `wanted` are counted once more, and events with a neighbour by how close it is to y: the
+    share of its events that are with y.
+    """
     for i in range(names.of[y], names.of[y + 1]):
         word_mark[names.word[i]] = stamp
     for k in range(events.node[y], events.node[y + 1]):
-        mark[events.other[k]] = stamp
+        z = events.other[k]
+        mark[z] = stamp
+        both = events.group[events.pair[k + 1]] - events.group[events.pair[k]]
+        close[z] = CLOSEST * both // (events.by_entity[z + 1] - events.by_entity[z])
     for e in range(events.by_entity[x], events.by_entity[x + 1]):
         z = events.by_entity_other[e]
         if z == y or z == x:
@@ -122,8 +136,21 @@ def _count_relatives(events, names, x, y, mark, stamp, word_mark, kind, series):
         t = events.by_entity_time[e]
         if mark[z] == stamp:
             series[_SUBJECT_COMMON + kind, t] += 1
+            series[_SUBJECT_CLOSE + kind, t] += close[z]
         if _is_alike(names, z, word_mark, stamp):
             series[_SUBJECT_ALIKE + kind, t] += 1
+            series[_SUBJECT_SAME_ALIKE + kind, t] += events.by_entity_predicate[e] == wanted
+
+
+@compiled
+def _count_alike(events, names, p, x, y, like_x, like_y, stamp, series):
+    """Count the events of the predicate between two others whose names have rare words of the names of x and y."""
+    for e in range(events.by_predicate[p], events.by_predicate[p + 1]):
+        a, b = events.by_predicate_subject[e], events.by_predicate_object[e]
+        if a == x or a == y or b == x or b == y:
+            continue
+        if _is_alike(names, a, like_x, stamp + 2) and _is_alike(names, b, like_y, stamp + 1):
+            series[_ALIKE, events.by_predicate_time[e]] += 1
 
 
 @compiled
@@ -195,7 +222,9 @@ def step_features(events, names, past_only, subject, predicate, object_, own, ou
     sums = np.zeros((kinds, steps + 1), dtype=np.int32)
     before, after = np.zeros((kinds, steps)), np.zeros((kinds, steps))
     mark = np.full(len(events.node), -1, dtype=np.int64)
-    word_mark = np.full(len(names.rarity), -1, dtype=np.int64)
+    close = np.zeros(len(mark), dtype=np.int64)
+    like_x = np.full(len(names.rarity), -1, dtype=np.int64)
+    like_y = like_x.copy()
     stamp = 0
     for row in range(len(subject) * run // runs, len(subject) * (run + 1) // runs):
         x, p, y = subject[row], predicate[row], object_[row]
@@ -204,8 +233,10 @@ def step_features(events, names, past_only, subject, predicate, object_, own, ou
         _count_predicate(events, p, x, y, series)
         stamp = _count_activity(events, x, y, mark, stamp, series)
         if not past_only:  # who the relatives are is known by all events, also by later ones
-            _count_relatives(events, names, x, y, mark, stamp + 1, word_mark, 0, series)
-            _count_relatives(events, names, y, x, mark, stamp + 2, word_mark, 1, series)
+            mirror = (p + events.predicates) % (2 * events.predicates)
+            _count_relatives(events, names, x, y, mirror, mark, stamp + 1, like_y, close, 0, series)
+            _count_relatives(events, names, y, x, p, mark, stamp + 2, like_x, close, 1, series)
+            _count_alike(events, names, p, x, y, like_x, like_y, stamp, series)
             stamp += 2
         _prefix(series, sums, before, after)
         for t in range(steps):

@@ -14,7 +14,7 @@ from foretime.reranker.slots.softmax import PredicateSoftmax, Traces, fit_softma
 from foretime.reranker.slots.traces import first_rows, first_traces_of, table_size, traces_of
 
 FOLDS = 3
-PREDICATE_FACTS, FIRST_FACTS = 300_000, 40_000
+PREDICATE_FACTS, FIRST_FACTS = 300_000, 80_000
 """Facts that each softmax is fitted on at most."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,14 +20,21 @@ from foretime.reranker.tree_text import read_tree_text
 WHAT = "foretime slot {slot} 1"
 """What the file of a slot's trees says it is; the number goes up whenever features change their meaning."""
 LEAVES = 15
-LEARNING_RATE = 0.07
-"""Fewer leaves and smaller steps than the re-ranker has: there are fewer questions, and more features are alike."""
+"""Fewer leaves than the re-ranker has: there are fewer questions, and more features are alike."""
+BOOSTING: Mapping[str, float] = {
+    "learning_rate": 0.15,
+    "max_delta_step": 1.0,
+    "lambda_l2": 1.0,
+    "min_sum_hessian_in_leaf": 0.3,
+}
+"""How far a tree may go: the Hessian of a candidate that is still unlikely is close to 0, and without a largest step
+the first trees would go so far that the later ones have to go back."""
 
 
 class SlotExamples(NamedTuple):
-    """Candidates of questions: features, which one is right, and how many candidates each question has."""
+    """Candidates of questions: features in pieces, which one is right, and how many candidates each question has."""
 
-    features: Features
+    features: list[Features]
     right: NDArray[np.int8]
     sizes: Ids
 
@@ -38,15 +45,23 @@ def save_trees(path: Path, slot: str, trees: BoostedTrees) -> None:
 
 
 def load_trees(path: Path, slot: str, features: tuple[str, ...]) -> BoostedTrees:
-    """Return the trees of a slot in a file; raise `RunError` unless they have these features."""
+    """Return the trees of a slot in a file; raise `RunError` if they have others than these features.
+
+    Trees of an earlier version may have fewer of them.
+    """
     trees, _ = read_trees(path, WHAT.format(slot=slot))
-    if trees.names != features:
+    if not set(trees.names) <= set(features):
         raise of_another_version(path, "has other features", "features other than those of candidates now")
     return trees
 
 
 def fit_trees(
-    names: tuple[str, ...], examples: SlotExamples, config: RerankerConfig, seed: int, threads: int
+    names: tuple[str, ...],
+    examples: SlotExamples,
+    config: RerankerConfig,
+    seed: int,
+    threads: int,
+    boosting: Mapping[str, float] = BOOSTING,
 ) -> BoostedTrees:
     """Return the trees under whose softmax the right candidates are most likely."""
     import lightgbm
@@ -56,9 +71,7 @@ def fit_trees(
         "objective": softmax_objective(examples.right, examples.sizes),
         "num_leaves": min(LEAVES, config.leaves),
         "max_depth": DEEPEST,
-        "learning_rate": LEARNING_RATE,
         "min_data_in_leaf": config.leaf_candidates,
-        "min_sum_hessian_in_leaf": 1.0,
         "feature_fraction": config.feature_share,
         "max_bin": 127,
         "seed": seed,
@@ -66,6 +79,7 @@ def fit_trees(
         "force_row_wise": True,
         "num_threads": threads,
         "verbosity": -1,
+        **boosting,
     }
     return read_tree_text(lightgbm.train(settings, data, num_boost_round=config.trees).model_to_string())
 

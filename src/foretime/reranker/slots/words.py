@@ -89,6 +89,11 @@ SERIES: Final = {
     "object_alike": SlotFeature("names", "events of the object with others whose names are like the subject's"),
     "subject_common": SlotFeature("neighbours", "events of the subject with others that the object has met"),
     "object_common": SlotFeature("neighbours", "events of the object with others that the subject has met"),
+    "subject_same_alike": SlotFeature("names", "times that the subject does this to others named like the object"),
+    "object_same_alike": SlotFeature("names", "times that others named like the subject do this to the object"),
+    "subject_close": SlotFeature("neighbours", "events of the subject with those who mostly meet the object"),
+    "object_close": SlotFeature("neighbours", "events of the object with those who mostly meet the subject"),
+    "alike": SlotFeature("names", "events of this predicate between others named like the two"),
 }
 """The kinds of events that are counted around each step."""
 MEASURES: Final = {
@@ -105,12 +110,13 @@ _COUNTED_STEPS: Final = {
     for series, (topic, words) in SERIES.items()
     for measure, template in MEASURES.items()
 }
+SCORES_OF_STEPS: Final = ("between_score", "others_score", "log_probability")
 TIME: Final = {
     **_COUNTED_STEPS,
-    **{name: PREDICATE[name] for name in ("between_score", "others_score")},
+    **{name: PREDICATE[name] for name in SCORES_OF_STEPS},
     **{
         f"{name}{BEHIND}": SlotFeature(PREDICATE[name].topic, "the same, behind the best step")
-        for name in ("between_score", "others_score")
+        for name in SCORES_OF_STEPS
     },
 }
 COUNTED_OF_PREDICATES: Final = tuple(
