@@ -183,6 +183,8 @@ class EvidenceIndex:
         A subject with many partners costs more.
         """
         order = np.argsort(subject * SCATTER % (1 << 31), kind="stable")
+        if runs <= 1:
+            return order, np.array([0, len(order)])
         subject = subject[order]
         pair, node = self.events.pair, self.events.node
         partners = pair[node[subject + 1]] - pair[node[subject]]
