@@ -4,7 +4,8 @@
     python -m benchmarks.tree_kernel runs/icews14-quick …         on runs: their re-rankers are fitted again
 
 The re-ranker is fitted on the first fold, as in the run, and both apply the same trees to the same candidates. Times are
-the best of several, taken in turn, on as many threads; they are given as how many times longer LightGBM takes.
+the best of several, taken in turn, on as many threads; they are given as how many times longer LightGBM takes. Writes the
+table of docs/evidence.md.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numba
 import numpy as np
 import torch
 
+from benchmarks.marks import DOCS, fill
 from foretime.config import Config, RerankerConfig
 from foretime.data.graph import read_graph
 from foretime.data.synthetic import generate_world
@@ -67,6 +69,22 @@ def main() -> None:
             print(run.name, json.dumps(found[run.name], indent=2))
     head = machine() | {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)}
     write_json(given.out, {"machine": head, "runs": found})
+    write_page(found)
+
+
+def write_page(found: dict[str, dict[str, Any]], page: Path = DOCS / "evidence.md") -> None:
+    """Write the table between its marks."""
+    lines = [
+        "| run | trees | scores apart | contributions apart | one question | 100,000 candidates | one explanation |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, one in found.items():
+        times, took = one["lightgbm_takes_times"], one["milliseconds"]
+        each = {act: took[act] / (EXPLAINED if act == "explanations" else 1) for act in times}
+        cells = [f"{times[act]:.1f} × ({each[act]:,.2f})" for act in times]
+        apart = f"{one['scores_apart']:.1g} | {one['contributions_apart']:.1g}"
+        lines.append(f"| {name} | {one['trees']} | {apart} | {' | '.join(cells)} |")
+    fill(page, {"tree kernel": lines})
 
 
 def trained_world(folder: Path) -> Path:
