@@ -29,6 +29,9 @@ def write_reached(configs: Path, results: Path, kept: dict[str, dict[str, Any]])
         configured = config_hash(read_config(results / name / "config.toml"))
         found[configured] = f"valid {valid_mrr(report)}, {tested} (results/{name})"
     for path in configs.glob("*.toml"):
-        text = re.sub(r"\A# (reached|not measured).*\n", "", path.read_text(encoding="utf-8"))
+        before = path.read_text(encoding="utf-8")
+        text = re.sub(r"\A# (reached|not measured).*\n", "", before)
         reached = found.get(config_hash(read_config(path)))
+        if text == before and not reached:
+            continue  # its figures stand elsewhere
         write_text(path, (f"# reached: MRR on {reached}\n" if reached else "# not measured yet\n") + text)

@@ -130,7 +130,7 @@ def _pair_row(label: str, pairs: list[tuple[dict[str, Any], dict[str, Any]]]) ->
 def _reranker_section() -> list[str]:
     """Return what the re-ranker is worth on valid, by what it is fitted on and which features it has."""
     lines = []
-    for path in sorted(BENCHMARKS.glob("reranker_*.json")):
+    for path in sorted(BENCHMARKS.glob("reranker_*-*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
         lines += [
             f"## What the re-ranker learns from: `{result['run']}`",
