@@ -1,6 +1,7 @@
 """Old configurations and run folders: refused with the new names, rewritten, and read as before."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from foretime.errors import ConfigError, RunError
 from foretime.inference.predictor import Predictor
 from foretime.reranker.slots.trees import load_trees
 from foretime.reranker.trees import Reranker
+from foretime.runs import upgrade as upgrading
 from foretime.runs.evaluation import evaluate_split
 from foretime.runs.finish import calibrations_in
 from foretime.runs.folder import RunFolder
 from foretime.runs.life import resume
 from foretime.runs.loading import load_scorer
+from foretime.runs.manifest import read_manifest, write_changing
 from foretime.runs.protocols import ask
 from foretime.runs.upgrade import upgrade
 
@@ -107,18 +110,87 @@ def test_an_old_run_gives_the_same_ranks_after_its_upgrade(old_run: RunFolder):
     assert old_run.report_file.read_bytes() == before
 
 
-def test_a_run_with_a_manifest_gets_the_keys_that_came_after_it(small_run: Path, tmp_path: Path):
-    path = shutil.copytree(small_run, tmp_path / "run")
-    run, wanted = RunFolder(path), RunFolder(path).config()
-    lines = run.config_file.read_text(encoding="utf-8").splitlines(keepends=True)
+def without_the_newest_key(run: RunFolder) -> Config:
+    """Cut a key from the configuration of a run, as if an earlier version had made it; return what it was."""
+    wanted, lines = run.config(), run.config_file.read_text(encoding="utf-8").splitlines(keepends=True)
     run.config_file.write_text("".join(line for line in lines if not line.startswith("epoch_limit")), encoding="utf-8")
-    sealed(path)
+    return wanted
+
+
+@pytest.fixture
+def earlier(small_run: Path, tmp_path: Path) -> tuple[RunFolder, Config]:
+    """A finished run of an earlier version, and the configuration that this version needs."""
+    run = RunFolder(shutil.copytree(small_run, tmp_path / "run"))
+    wanted = without_the_newest_key(run)
+    sealed(run.path)
+    return run, wanted
+
+
+def test_a_run_with_a_manifest_gets_the_keys_that_came_after_it(earlier: tuple[RunFolder, Config]):
+    run, wanted = earlier
     with pytest.raises(ConfigError, match=r"training\.epoch_limit.*foretime upgrade"):
         Predictor.open(run)
-    notes = upgrade(path)
-    assert [note for note in notes if "training.epoch_limit" in note]
-    assert RunFolder.open(path).config() == wanted
-    assert upgrade(path) == []
+    assert [note for note in upgrade(run.path) if "training.epoch_limit" in note]
+    assert RunFolder.open(run.path).config() == wanted
+    assert upgrade(run.path) == []
+
+
+def test_keys_are_added_though_a_resumption_has_something_to_make_again(earlier: tuple[RunFolder, Config]):
+    run, wanted = earlier
+    run.report_file.unlink()
+    assert upgrade(run.path)
+    assert run.config() == wanted
+    with pytest.raises(RunError, match=r"report\.json: missing"):
+        run.check()
+    resume(run.path)
+    assert RunFolder.open(run.path).report()["data"]
+
+
+@pytest.mark.parametrize("changing", ["", "--epochs 9"])
+def test_keys_are_added_to_a_run_that_a_command_was_changing(earlier: tuple[RunFolder, Config], changing: str):
+    run, wanted = earlier
+    roles = {"report"} if changing == "" else {"config", "weights", "members", "report"}
+    write_changing(run.path, changing, roles)
+    assert upgrade(run.path)
+    assert run.config() == wanted
+    assert read_manifest(run.path).changing == changing
+    assert upgrade(run.path) == []
+
+
+def test_a_damaged_file_that_is_not_listed_leaves_the_manifest_as_it_was(earlier: tuple[RunFolder, Config]):
+    run, wanted = earlier
+    run.last_file.write_bytes(b"damaged")
+    assert upgrade(run.path)
+    assert RunFolder.open(run.path).config() == wanted
+
+
+@pytest.mark.parametrize("writes", [1, 2])
+def test_an_upgrade_that_is_stopped_is_finished_by_the_next(
+    earlier: tuple[RunFolder, Config], monkeypatch: pytest.MonkeyPatch, writes: int
+):
+    run, wanted = earlier
+    done = 0
+
+    def stopped(write: Callable[..., None]) -> Callable[..., None]:
+        def act(*given: object) -> None:
+            nonlocal done
+            if done == writes:
+                raise KeyboardInterrupt
+            done += 1
+            write(*given)
+
+        return act
+
+    with monkeypatch.context() as patch:
+        for name in ("write_manifest", "write_text"):
+            patch.setattr(upgrading, name, stopped(getattr(upgrading, name)))
+        with pytest.raises(KeyboardInterrupt):
+            upgrade(run.path)
+    with pytest.raises((RunError, ConfigError)):
+        Predictor.open(run)
+    assert upgrade(run.path)
+    assert RunFolder.open(run.path).config() == wanted
+    assert upgrade(run.path) == []
 
 
 def test_trees_that_are_text_are_refused_until_they_are_upgraded_all_together(old_run: RunFolder):

@@ -261,13 +261,17 @@ class RunFolder(TrainingFiles):
         A key that is not in the file is a `ConfigError`.
         """
         config = read_config(self.config_file)
-        if missing := missing_keys(read_toml(self.config_file), config):
+        if missing := self.missing_keys():
             raise ConfigError(
                 f"{self.config_file}: {', '.join(missing[:SHOWN])}{' …' if len(missing) > SHOWN else ''} "
                 f"{'is' if len(missing) == 1 else 'are'} missing, and a run has every key; restore the file, or, if an "
                 f"earlier version made the run, foretime upgrade {self.path} adds what is new"
             )
         return config if self.device is None else override(config, {"training.device": self.device})
+
+    def missing_keys(self) -> list[str]:
+        """Return the keys that the configuration of the run does not have, and this version needs."""
+        return missing_keys(read_toml(self.config_file), read_config(self.config_file))
 
     def graph(self) -> Graph:
         """Return the graph of the run."""

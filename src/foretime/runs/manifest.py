@@ -89,17 +89,22 @@ def _parsed(found: Any) -> Manifest:
     return Manifest(files, changing)
 
 
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest of a run."""
+    write_bytes(folder / MANIFEST, manifest.to_bytes())
+
+
 def write_whole(folder: Path, report: bytes) -> None:
     """List every file of a run as it is, with the report that is about to be written."""
     files = {name: listed(folder / name) for name in files_in(folder)}
     files[REPORT.pattern] = ListedFile(len(report), hashlib.sha256(report).hexdigest())
-    write_bytes(folder / MANIFEST, Manifest(files).to_bytes())
+    write_manifest(folder, Manifest(files))
 
 
 def write_changing(folder: Path, changing: str, roles: set[Role]) -> None:
     """Say that a command is about to change the files of some roles; the others are listed as they are."""
     files = {name: listed(folder / name) for name, role in files_in(folder).items() if role not in roles}
-    write_bytes(folder / MANIFEST, Manifest(files, changing).to_bytes())
+    write_manifest(folder, Manifest(files, changing))
 
 
 def list_backtests(folder: Path) -> None:
@@ -107,7 +112,7 @@ def list_backtests(folder: Path) -> None:
     manifest = read_manifest(folder)
     if manifest is not None and manifest.changing is None:
         files = {**manifest.files, BACKTESTS.pattern: listed(folder / BACKTESTS.pattern)}
-        write_bytes(folder / MANIFEST, Manifest(files).to_bytes())
+        write_manifest(folder, Manifest(files))
 
 
 def listed(file: Path) -> ListedFile:

@@ -30,7 +30,7 @@ def check_to_resume(run: RunFolder) -> set[Role]:
         return set()
     if manifest.changing:
         raise RunError(run.interrupted(manifest))
-    problems = _checked(run, manifest, _remade(run, manifest))
+    problems = check_kept(run, manifest)
     begun: set[Role] = set() if manifest.changing is None else {"report"}
     return begun | {problem.role for problem in problems if problem.role}
 
@@ -40,6 +40,11 @@ def begin_to_resume(run: RunFolder, lost: set[Role]) -> None:
     manifest = read_manifest(run.path)
     if manifest is not None and manifest.changing is None:
         write_changing(run.path, "", {"report", *lost})
+
+
+def check_kept(run: RunFolder, manifest: Manifest) -> list[FileProblem]:
+    """Return the problems with files that a resumption makes again; any other one is a `RunError`."""
+    return _checked(run, manifest, _remade(run, manifest))
 
 
 def check_to_continue(run: RunFolder) -> Manifest | None:

@@ -12,13 +12,13 @@ import tomli_w
 
 from foretime.config import RENAMED, config_text, override, read_config, read_toml, with_new_names
 from foretime.files import read_bytes, read_json, read_text, write_json, write_text
-from foretime.runs.contents import MANIFEST
+from foretime.runs.contents import CONFIG, MANIFEST, REPORT
 from foretime.runs.finish import is_finished
-from foretime.runs.folder import EARLIER, RunFolder, missing_keys
+from foretime.runs.folder import EARLIER, RunFolder
 from foretime.runs.loading import load_model
-from foretime.runs.manifest import read_manifest, write_changing, write_whole
+from foretime.runs.manifest import Manifest, listed, read_manifest, write_changing, write_manifest, write_whole
 from foretime.runs.old_trees import upgrade_trees
-from foretime.runs.resuming import check_checkpoints, checkpoints_of
+from foretime.runs.resuming import check_checkpoints, check_kept, checkpoints_of
 from foretime.training.checkpoint import add_hash
 from foretime.training.settings import complete_config
 
@@ -48,11 +48,8 @@ def upgrade(path: Path | str) -> list[str]:
         return _upgrade_config(path)
     run = RunFolder.find(path)
     with run.held():
-        if read_manifest(run.path) is not None:
-            run.check()
-            if not missing_keys(read_toml(run.config_file), read_config(run.config_file)):
-                return []  # it has everything that this version needs
-            run.manifest_file.unlink()  # should this be stopped, the run is upgraded as one that never had any
+        if (manifest := read_manifest(run.path)) is not None:
+            return _add_keys_to_listed(run, manifest)
         notes = _upgrade_config(run.config_file)
         for file in sorted([run.report_file, *run.path.glob(f"{EARLIER}*.json")]):
             notes += _upgrade_report(file)
@@ -90,10 +87,31 @@ def _with_new_lines(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _add_keys_to_listed(run: RunFolder, manifest: Manifest) -> list[str]:
+    """Write the keys that are new since a run with a manifest was made; all else in it stays as it is listed.
+
+    Stopped on its way, it leaves a manifest without the configuration, and does the rest when it is called again.
+    """
+    check_kept(run, manifest)
+    if manifest.changing:
+        return _add_keys(run)  # the command that is changing the run lists its configuration
+    files = {name: one for name, one in manifest.files.items() if name != CONFIG.pattern}
+    missing = run.missing_keys()
+    if missing:
+        complete_config(read_config(run.config_file))
+        write_manifest(run.path, Manifest(files, ""))
+    elif CONFIG.pattern in manifest.files:
+        return []
+    notes = _add_keys(run)
+    changing = None if REPORT.pattern in files else manifest.changing  # one that is being changed lists no report
+    write_manifest(run.path, Manifest({**files, CONFIG.pattern: listed(run.config_file)}, changing))
+    return notes or [f"{MANIFEST}: lists the configuration again"]
+
+
 def _add_keys(run: RunFolder) -> list[str]:
     """Write the keys that are new since the run was made, as it has been read without them."""
     values, config = read_toml(run.config_file), read_config(run.config_file)
-    missing = missing_keys(values, config)
+    missing = run.missing_keys()
     if "slots" not in values.get("reranker", {}) and run.report_file.exists() and not run.has_slots(run.graph()):
         config = override(config, {"reranker.slots": False})  # it has answered without them
     if not missing:
