@@ -27,10 +27,7 @@ import torch
 
 from benchmarks.calibration_choices import asked_of
 from foretime.data.facts import Ids
-from foretime.evaluation.calibration import PRIOR_DEVIATION, ScoredCandidates
-from foretime.evaluation.calibration import _fit_temperatures as fit_temperatures
-from foretime.evaluation.calibration import _of_rows as of_rows
-from foretime.evaluation.calibration import _shape as shape_of
+from foretime.evaluation.calibration import PRIOR_DEVIATION, ScoredCandidates, fit_temperatures, of_rows, shape_of
 from foretime.evaluation.fitting import fit_logistic
 from foretime.evaluation.metrics import Floats
 from foretime.evaluation.reliability import error_by_chance, expected_calibration_error

@@ -74,7 +74,7 @@ def ways_by_slot(file: Path) -> list[str]:
     lines = [f"| slot | way | {' | '.join(names)} |", f"| --- | --- | {' | '.join(['---:'] * len(names))} |"]
     for slot, ways in slots.items():
         lines += [
-            f"| {slot} | {way} | {' | '.join(f'{found[name]:.4f}' for name in names)} |" for way, found in ways.items()
+            f"| {slot} | {way} | {' | '.join(f'{found[name]:.5f}' for name in names)} |" for way, found in ways.items()
         ]
     return lines
 

@@ -117,6 +117,22 @@ def test_who_counts_no_references_returns_no_array():
                 assert not made, f"{name} returns a record of arrays"
 
 
+def test_who_counts_no_references_calls_nobody_who_makes_arrays():
+    """Compiled for it first, that one would not count either."""
+    files = sorted(Path(foretime.__file__).parent.rglob("*.py"))
+    functions = [
+        node
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    making = {one.name for one in functions if "making_arrays" in map(ast.unparse, one.decorator_list)}
+    assert {"make_scratch", "make_hits"} <= making
+    for module, kernel in kernels():
+        called = {ast.unparse(node.func) for node in ast.walk(kernel) if isinstance(node, ast.Call)}
+        assert not called & making, f"{module}.{kernel.name}"
+
+
 def test_who_counts_no_references_cannot_make_an_array():
     @njit(**UNCOUNTED)
     def total(values, place):

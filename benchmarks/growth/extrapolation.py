@@ -36,7 +36,7 @@ ARRAYS = (
     Array("mine", "which predicates each entity has: a byte each", lambda g: 2 * g.entities * g.predicates),
     Array("mine", "events in two orders, with their inverses: 40 bytes an event", lambda g: 40 * g.events),
     Array("read", "the columns of facts: 40 bytes each, 32 where start is end", lambda g: 40 * g.events),
-    Array("train", "scratch of the walks: 33 bytes for each entity and run", lambda g: 33 * g.entities * RUNS),
+    Array("train", "scratch of the walks: 41 bytes for each entity and run", lambda g: 41 * g.entities * RUNS),
     Array(
         "rank", "scores of the questions that are asked together, in about ten matrices",
         lambda g: 40 * g.entities * questions_at_once(int(g.entities)),

@@ -90,7 +90,12 @@ def _exponents(growth: Row) -> list[str]:
             found = exponent(growth["slopes"], stage, over)
             cells += ["–", "–"] if found is None else [f"{found['whole_seconds']:.2f}", f"{found['own_mb']:.2f}"]
         lines.append(f"| {stage} | {' | '.join(cells)} |")
-    return [*lines, ""]
+    return [
+        *lines, "",
+        "`train` asks the more questions the larger a graph is, but never more than the bound; what one of them costs grows",
+        "with the partners of its subject and with the different objects of its predicate, all of which it touches: so the",
+        "time still grows with the entities, where a few predicates have a great many objects.", "",
+    ]  # fmt: skip
 
 
 def _beyond(growth: Row) -> list[str]:

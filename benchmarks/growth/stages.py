@@ -37,7 +37,7 @@ SETTINGS: dict[str, Any] = {
 }
 """What the preset `quick` sets for large graphs, here for all sizes, so that like is compared with like.
 
-But there is one epoch, of which a sample is timed and the time of all that the preset would train is told; a quarter of
+But there is one epoch, of which a sample is timed and the time of all that the preset would train is reported; a quarter of
 the trees; and no model of predicates and times: these are fitted on a number of facts that does not grow.
 """
 ANSWERED, EXPLAINED = 100, 20

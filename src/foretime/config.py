@@ -210,8 +210,8 @@ class TrainingConfig(Section):
     batch_size: int = Field(default=1000, ge=1, le=10_000_000)
     """Questions in a step, on average (equal questions are scored once)."""
     epoch_limit: int = Field(default=0, ge=0, le=MOST_COUNT)
-    """Questions of an epoch at the most, drawn by seed, for each epoch anew; 0 for all. In a very large graph weights
-    are learned long before every question has been asked."""
+    """Questions of an epoch at the most, but those of one step at the least, drawn by seed for each epoch anew; 0 for
+    all."""
     optimizer: Literal["adagrad", "adam"] = "adagrad"
     """Adagrad is what every strong result of the field uses; Adam is what the paper names."""
     learning_rate: float = Field(default=0.1, gt=0.0, le=1e30)

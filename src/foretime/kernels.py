@@ -18,6 +18,8 @@ UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
 """An option of `njit` for a kernel that makes no array and returns none. Numba counts references to each array that a
 function is given, once more on every call: atomic operations, which cost many times what a short function does.
 """
+COUNTED: Final[dict[str, Any]] = {"_nrt": True}
+"""For one that does: without it a kernel is compiled as the first that calls it, and so might not count."""
 VARIABLE = "NUMBA_CACHE_DIR"
 
 

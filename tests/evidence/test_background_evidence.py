@@ -108,6 +108,23 @@ def test_scores_gradients_and_single_candidates_agree(past_only: bool) -> None:
     assert np.allclose(single, scores[np.arange(len(objects)), objects], atol=1e-5)
 
 
+@pytest.mark.parametrize("past_only", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_softmax_of_those_touched_is_that_of_all_entities(past_only: bool, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    index = index_on(drawn(draw, 40, False), drawn(draw, 15, True), past_only)
+    weights, asked = weights_of(index), questions()
+    row = np.sort(draw.integers(0, len(asked[0]), 30))
+    answers = draw.integers(0, ENTITIES, len(row))
+    loss, gradient = index.softmax(weights, *asked, row, answers)
+    scores = index.score(weights, *asked).astype(np.float64)
+    shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    assert loss == pytest.approx(-np.log(shares[row, answers]).mean())
+    wanted = shares * np.bincount(row, minlength=len(scores))[:, None]
+    np.subtract.at(wanted, (row, answers), 1.0)
+    assert np.allclose(gradient, index.gradient((wanted / len(row)).astype(np.float32), *asked), atol=1e-6)
+
+
 def test_the_reasons_of_a_candidate_add_up_to_its_evidence() -> None:
     draw = np.random.default_rng(4)
     index = index_on(drawn(draw, 40, False), drawn(draw, 15, True))

@@ -94,8 +94,8 @@ class Calibration:
         question sum to one.
         """
         temperature, constant, slope = np.array(self.kinds)[kind].T
-        scaled = scores / _of_rows(temperature, scores)
-        shape = _shape(scaled)
+        scaled = scores / of_rows(temperature, scores)
+        shape = shape_of(scaled)
         weights = np.array([self.first.get(name, 0.0) for name in SHAPE])
         odds = shape.log_odds * (1 + slope) + constant + shape.values @ weights
         best = send(torch.from_numpy(odds).sigmoid().to(scores.dtype), scores.device)
@@ -115,15 +115,15 @@ def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int, deviation: 
 
     The questions should be in no order: the candidates behind a wrong best one are fitted on the first of them.
     """
-    temperatures = _fit_temperatures(batches, kinds)
+    temperatures = fit_temperatures(batches, kinds)
     asked = [batch for batch in batches if len(batch.answer)]
     if not asked:
         return Calibration.of_temperature(1.0, kinds)
 
     def scaled(batch: ScoredCandidates) -> Tensor:
-        return batch.scores / _of_rows(temperatures[batch.kind], batch.scores)
+        return batch.scores / of_rows(temperatures[batch.kind], batch.scores)
 
-    shapes = [_shape(scaled(batch)) for batch in asked]
+    shapes = [shape_of(scaled(batch)) for batch in asked]
     log_odds = np.concatenate([shape.log_odds for shape in shapes])
     is_right = [shape.best == batch.answer for shape, batch in zip(shapes, asked, strict=True)]
     is_kind = np.concatenate([batch.kind for batch in asked])[:, None] == np.arange(kinds)  # (questions, kinds)
@@ -139,7 +139,7 @@ def fit_calibration(batches: Sequence[ScoredCandidates], kinds: int, deviation: 
     return Calibration(tuple(OfKind(*one) for one in of_kinds), first, *fit_rest(missed, deviation), ceiling)
 
 
-def _fit_temperatures(batches: Sequence[ScoredCandidates], kinds: int) -> Floats:
+def fit_temperatures(batches: Sequence[ScoredCandidates], kinds: int) -> Floats:
     """Return the temperature of each kind, with that of all questions as what is expected of it."""
     common = fit_temperature([(batch.scores, batch.answer) for batch in batches if len(batch.answer)])
     found = np.full(kinds, common)
@@ -150,12 +150,12 @@ def _fit_temperatures(batches: Sequence[ScoredCandidates], kinds: int) -> Floats
     return found
 
 
-def _of_rows(values: Floats, scores: Tensor) -> Tensor:
+def of_rows(values: Floats, scores: Tensor) -> Tensor:
     """Return a value of each question as a divisor of its scores, (questions, 1)."""
     return send(torch.from_numpy(values)[:, None].to(scores.dtype), scores.device)
 
 
-class _Peak(NamedTuple):
+class Peak(NamedTuple):
     """The best candidate of each question, its log-odds in a softmax of the scores, and `SHAPE`, (questions, 4)."""
 
     best: Tensor
@@ -163,7 +163,8 @@ class _Peak(NamedTuple):
     values: Floats
 
 
-def _shape(scores: Tensor) -> _Peak:
+def shape_of(scores: Tensor) -> Peak:
+    """Return the best candidate of each question, and how the ranking falls from there."""
     logs = torch.log_softmax(scores, dim=1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
     top, columns = logs.topk(min(2, logs.shape[1]), dim=1)
     wide = widest(scores.device)
@@ -172,7 +173,7 @@ def _shape(scores: Tensor) -> _Peak:
     entropy = -torch.special.xlogy(logs.exp(), logs.exp()).sum(1).to(wide)
     values = torch.stack([first, -other, entropy, first - second], dim=1)  # (questions, 4)
     values = fetch(values.nan_to_num(nan=0.0).clamp(-_FARTHEST, _FARTHEST)).double()
-    return _Peak(best, (values[:, 0] + values[:, 1]).clamp(-_FARTHEST, _FARTHEST).numpy(), values.numpy())
+    return Peak(best, (values[:, 0] + values[:, 1]).clamp(-_FARTHEST, _FARTHEST).numpy(), values.numpy())
 
 
 def _capped(found: Tensor, cap: Tensor) -> Tensor:

@@ -7,14 +7,14 @@ from typing import Any, Final
 from numba import njit
 
 from foretime.evidence import buckets, visibility
-from foretime.kernels import UNCOUNTED
+from foretime.kernels import COUNTED, UNCOUNTED
 
 _UNWRAPPED: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 compiled = njit(cache=True, nogil=True, **_UNWRAPPED, **UNCOUNTED)
 """For what only kernels call: the wrappers for Python, which unpack every array of an index, are slow to compile."""
-making_arrays = njit(cache=True, nogil=True, **_UNWRAPPED)
-"""The same for what makes arrays, or returns some."""
-callable_ = njit(cache=True, nogil=True)
+making_arrays = njit(cache=True, nogil=True, **_UNWRAPPED, **COUNTED)
+"""The same for what makes arrays, or returns some. No `compiled` kernel may call it."""
+callable_ = njit(cache=True, nogil=True, **COUNTED)
 offset_bucket = callable_(buckets.offset_bucket)
 count_bucket = callable_(buckets.count_bucket)
 affinity_bucket = callable_(buckets.affinity_bucket)

@@ -1,8 +1,8 @@
 """The loss of questions under the softmax of the evidence alone, and its gradient, from one walk for each question.
 
-A candidate without any evidence scores exactly 0: the softmax needs those that a walk has met, and the number of the
-others. So a question costs what it meets, however many entities there are, and nothing is held for each entity and
-question.
+A candidate without any evidence scores exactly 0: the softmax needs those that a walk has touched, and the number of
+the others. So a question costs what it touches, however many entities there are, and nothing is held for each entity
+and question.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from foretime.evidence.threads import in_runs
 from foretime.evidence.walk import walk
 
 ROOM = 1 << 12
-"""Room for what a walk meets at first; more is made where it is not enough."""
+"""Room for what a walk touches at first; more is made where it is not enough."""
 
 
 @making_arrays
@@ -29,37 +29,37 @@ def _walk_whole(events, rules, reach, scratch, weights, scores, hits, x, p, t):
         walk(events, rules, reach, scratch, sink, x, p, t, np.int64(-1))
         if hits[0, 0] < len(hits):
             return hits
-        scores[:] = 0.0  # who was met is not known of all
+        scores[:] = 0.0  # who was touched is not known of all
         hits = np.empty((2 * hits[0, 0], 3), dtype=np.int32)
 
 
 @compiled
-def _meet(candidates, mark, round_, met):
-    """Add those of the candidates that have not been met in this round to `met`, behind their number."""
+def _mark_touched(candidates, mark, round_, touched):
+    """Add those of the candidates that have not been touched in this round to `touched`, behind their number."""
     for y in candidates:
         if mark[y + 1] != round_:
             mark[y + 1] = round_
-            met[0] += 1
-            met[met[0]] = y
+            touched[0] += 1
+            touched[touched[0]] = y
 
 
 @compiled
-def _softmax(scores, met, answers, share):
-    """Turn the scores of those met into the gradient of `share` times the loss of the answers; return that loss."""
-    others = len(scores) - met[0]
+def _softmax(scores, touched, answers, share):
+    """Turn the scores of those touched into the gradient of `share` times the loss of the answers; return that loss."""
+    others = len(scores) - touched[0]
     largest = 0.0 if others else -np.inf
-    for k in range(1, met[0] + 1):
-        largest = max(largest, scores[met[k]])
+    for k in range(1, touched[0] + 1):
+        largest = max(largest, scores[touched[k]])
     loss, total = 0.0, others * np.exp(-largest)
     for y in answers:
         loss += largest - scores[y]
-    for k in range(1, met[0] + 1):
-        weight = np.exp(scores[met[k]] - largest)
-        scores[met[k]] = weight
+    for k in range(1, touched[0] + 1):
+        weight = np.exp(scores[touched[k]] - largest)
+        scores[touched[k]] = weight
         total += weight
     factor = share * len(answers) / total
-    for k in range(1, met[0] + 1):
-        scores[met[k]] *= factor
+    for k in range(1, touched[0] + 1):
+        scores[touched[k]] *= factor
     for y in answers:
         scores[y] -= share
     return share * (loss + len(answers) * np.log(total))
@@ -91,7 +91,7 @@ def softmax_all(
     """
     entities = len(events.node) - 1
     scratch, scores, hits = make_scratch(events), np.zeros(entities, dtype=np.float32), np.empty((ROOM, 3), np.int32)
-    met, table, share = np.zeros(entities + 1, dtype=np.int32), tables[run], 1.0 / len(answers)
+    touched, table, share = np.zeros(entities + 1, dtype=np.int32), tables[run], 1.0 / len(answers)
     if background is not None:
         lists, own_rules, place_of_background = background
         found, more = make_found(entities), make_hits(lists)
@@ -100,18 +100,18 @@ def softmax_all(
         x, p, t = subject[i], predicate[i], time[i]
         hits = _walk_whole(events, rules, reach, scratch, weights, scores, hits, x, p, t)
         scratch.mark[0] += 1
-        met[0] = 0
-        _meet(hits[1 : hits[0, 0] + 1, 0], scratch.mark, scratch.mark[0], met)
+        touched[0] = 0
+        _mark_touched(hits[1 : hits[0, 0] + 1, 0], scratch.mark, scratch.mark[0], touched)
         if background is not None:
             size = find_hits(lists, own_rules, events, rules, reach, x, p, t, found, more)
             add_hits(more, size, False, weights, place_of_background, 2 * events.predicates, p, scores)
-            _meet(more.candidate[:size], scratch.mark, scratch.mark[0], met)
+            _mark_touched(more.candidate[:size], scratch.mark, scratch.mark[0], touched)
         own_answers = answers[begin[i] : begin[i + 1]]
-        losses[run] += _softmax(scores, met, own_answers, share)
+        losses[run] += _softmax(scores, touched, own_answers, share)
         _learn(hits, scratch.own, table, scores, FEATURES * (1 + p))
         if background is not None:
             add_hits(more, size, True, table, place_of_background, 2 * events.predicates, p, scores)
-        for k in range(1, met[0] + 1):
-            scores[met[k]] = 0.0
+        for k in range(1, touched[0] + 1):
+            scores[touched[k]] = 0.0
         for y in own_answers:
             scores[y] = 0.0

@@ -285,7 +285,7 @@ class RunFolder(TrainingFiles):
         """Return what the run was started from: the path of another run and fingerprints; nothing without one."""
         try:
             found = _read_object(self.warm_start_file)
-            if [type(found.get(key)) for key in WARM_START_KEYS] != [str] * len(found):
+            if found.keys() != set(WARM_START_KEYS) or not all(isinstance(text, str) for text in found.values()):
                 raise ValueError(f"its keys are not {', '.join(WARM_START_KEYS)}, each with a text")
             return found
         except FileNotFoundError:

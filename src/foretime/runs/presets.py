@@ -29,8 +29,7 @@ FACTS_OF_A_FOLD = 18_000
 FITTED_FOLDS = 5
 """Folds that a re-ranker is fitted on out of fold: each costs a training."""
 QUESTIONS_OF_RULES = 2_400_000
-"""Questions from which rules are learned in a large graph, as many as ICEWS05-15 has in three epochs: others would cost
-time and teach little."""
+"""Questions from which rules are learned in a large graph: about as many as ICEWS05-15 has in three epochs."""
 MANY_ENTITIES = 20_000
 VALID_AT_MOST = 10_000
 """Valid facts above which only a sample is ranked to choose the best epoch."""

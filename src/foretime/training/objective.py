@@ -15,8 +15,8 @@ from foretime.training.batches import Batch
 from foretime.training.distributed.team import ALONE, Team
 
 OwnLoss = Callable[[Model, Batch], Tensor]
-"""Another way to a loss than from all scores: against entities drawn for one step, divided between processes, or that
-of the evidence. It is a mean over the (question, answer) pairs of a batch, ()."""
+"""Computes a component's loss where it is not the cross entropy of all its scores: against entities drawn for one step,
+divided between processes, or that of the evidence. It is a mean over the (question, answer) pairs of a batch, ()."""
 
 
 class Loss(NamedTuple):
@@ -98,7 +98,7 @@ def loss_each(
 ) -> Loss:
     """Return Σ over the components of weight · (loss + penalties), each on its own batch (Eqs. 12–14).
 
-    The loss of a component is the cross entropy of all its scores, unless it has a way of its own.
+    The loss of a component is the cross entropy of all its scores, unless it has a function of its own.
     """
     each = zip(components, batches, own or [None] * len(components), strict=True)
     losses = [_loss(component, batch, weights, one) for component, batch, one in each]

@@ -167,8 +167,8 @@ class Trainer:
         ]
         wanted = math.ceil(self._pools[0].pairs / config.training.batch_size)
         self._of_all = max(1, min(wanted, *(pool.distinct for pool in self._pools)))
-        limit = config.training.epoch_limit or self._pools[0].pairs
-        self.steps = min(self._of_all, math.ceil(limit / config.training.batch_size))
+        pairs, limit = self._pools[0].pairs, config.training.epoch_limit or self._pools[0].pairs
+        self.steps = max(1, min(limit, pairs) * self._of_all // pairs)
         for component, pool in zip(self._components, self._pools, strict=True):
             if isinstance(component.model, EvidenceComponent):
                 check_questions(pool, self._of_all, team)
@@ -240,8 +240,9 @@ class Trainer:
         return named
 
     def _own_loss(self, component: Component, number: int, step: int) -> OwnLoss | None:
-        """Return the way to a component's loss, where it is not from all scores; entities are drawn by seed, epoch,
-        step and number.
+        """Return the function that computes a component's loss; None for the cross entropy of all scores.
+
+        Entities are drawn by seed, epoch, step and number.
         """
         training, (loss, margin) = self.config.training, loss_settings(self.config)
         entities = len(self.graph.entities)

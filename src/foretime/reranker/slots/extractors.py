@@ -134,8 +134,7 @@ class StepExtractor(SlotExtractor):
         scores = torch.from_numpy(self.softmax.score_one(traces, asked.predicate)).view(*chosen.shape, -1)
         found = {f"{topic}_score": scores[:, :, place] for place, topic in enumerate(TRACE_TOPICS[:2])}
         if "log_probability" in self.names:
-            logs = torch.log_softmax(self.softmax.score(traces).sum(1), 1)
-            found["log_probability"] = logs.gather(1, torch.from_numpy(asked.predicate)[:, None]).view(chosen.shape)
+            found["log_probability"] = self.softmax.log_probability(traces, asked.predicate).view(chosen.shape)
         return found
 
 

@@ -84,6 +84,6 @@ def _asked(slot: str, facts: Facts) -> Facts:
 
 
 def _join(examples: list[SlotExamples]) -> SlotExamples:
-    """Return all examples; features stay in pieces, because in one they would be there twice for a while."""
+    """Return all examples; features stay an array for each batch: joined, they would be there twice for a while."""
     features, right, sizes = zip(*examples, strict=True)
-    return SlotExamples([piece for some in features for piece in some], np.concatenate(right), np.concatenate(sizes))
+    return SlotExamples([batch for some in features for batch in some], np.concatenate(right), np.concatenate(sizes))

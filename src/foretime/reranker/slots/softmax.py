@@ -17,6 +17,7 @@ from foretime.errors import RunError
 from foretime.files import read_bytes, write_bytes
 from foretime.reranker.slots.words import TRACE_TOPICS
 
+SCORES_AT_ONCE = 1 << 22
 EPOCHS = 3
 LEARNING_RATE = 0.1
 FIRST_SQUARE = 1.0
@@ -42,6 +43,19 @@ class PredicateSoftmax:
             torch.from_numpy(traces.row), self.weights, torch.from_numpy(traces.first[:-1]), mode="sum"
         )
         return bags.view(-1, len(TRACE_TOPICS), self.weights.shape[1])
+
+    def log_probability(self, traces: Traces, predicate: Ids) -> Tensor:
+        """Return the log-probability of one predicate of each question, (questions,).
+
+        So many questions are scored at a time that memory does not grow with the predicates.
+        """
+        topics = len(TRACE_TOPICS)
+        size, found = max(1, SCORES_AT_ONCE // (topics * self.weights.shape[1])), [torch.empty(0)]
+        for begin in range(0, len(predicate), size):
+            first, own = traces.first[topics * begin :][: topics * size + 1], torch.from_numpy(predicate[begin:][:size])
+            scores = self.score(Traces(first - first[0], traces.row[first[0] : first[-1]])).sum(1)
+            found.append(torch.log_softmax(scores, 1).gather(1, own[:, None])[:, 0])
+        return torch.cat(found)
 
     def chances(self, traces: Traces) -> NDArray[np.float64]:
         """Return the probability of every predicate where rows are in one group, (questions, predicates)."""

@@ -18,7 +18,7 @@ NEAR: Final = 2
 WEEK: Final = 7
 MONTH: Final = 30
 CLOSEST: Final = 1024
-"""What an event with a neighbour counts that meets nobody but the other one of the two."""
+"""The weight of an event with a neighbour all of whose events are with the other one of the two."""
 RARE: Final = 2.5
 """The rarity of a word that makes two names alike: fewer than one in twelve names have it."""
 (
@@ -218,8 +218,8 @@ def step_features(events, names, past_only, subject, predicate, object_, own, ou
     `own` is a step of the fact asked about, −1 where nothing is to be hidden.
     """
     kinds, steps = KINDS, events.steps
-    series = np.zeros((kinds, steps), dtype=np.int32)
-    sums = np.zeros((kinds, steps + 1), dtype=np.int32)
+    series = np.zeros((kinds, steps), dtype=np.int64)
+    sums = np.zeros((kinds, steps + 1), dtype=np.int64)
     before, after = np.zeros((kinds, steps)), np.zeros((kinds, steps))
     mark = np.full(len(events.node), -1, dtype=np.int64)
     close = np.zeros(len(mark), dtype=np.int64)

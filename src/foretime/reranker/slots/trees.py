@@ -32,7 +32,7 @@ the first trees would go so far that the later ones have to go back."""
 
 
 class SlotExamples(NamedTuple):
-    """Candidates of questions: features in pieces, which one is right, and how many candidates each question has."""
+    """Candidates of questions: their features, an array for each batch, which is right, and how many each has."""
 
     features: list[Features]
     right: NDArray[np.int8]

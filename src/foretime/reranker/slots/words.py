@@ -114,6 +114,7 @@ SCORES_OF_STEPS: Final = ("between_score", "others_score", "log_probability")
 TIME: Final = {
     **_COUNTED_STEPS,
     **{name: PREDICATE[name] for name in SCORES_OF_STEPS},
+    "log_probability": SlotFeature("general", "log-probability of this predicate at that step"),
     **{
         f"{name}{BEHIND}": SlotFeature(PREDICATE[name].topic, "the same, behind the best step")
         for name in SCORES_OF_STEPS
