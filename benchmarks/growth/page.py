@@ -94,7 +94,8 @@ def _exponents(growth: Row) -> list[str]:
         *lines, "",
         "`train` asks the more questions the larger a graph is, but never more than the bound; what one of them costs grows",
         "with the partners of its subject and with the different objects of its predicate, all of which it touches: so the",
-        "time still grows with the entities, where a few predicates have a great many objects.", "",
+        "time still grows with the entities, where a few predicates have a great many objects. `rerank`, `rank` and `answer`",
+        "score every entity for every question, a few questions at a time: their time grows with the entities.", "",
     ]  # fmt: skip
 
 
