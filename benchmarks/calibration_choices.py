@@ -25,8 +25,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from foretime.evaluation.calibration import PRIOR_DEVIATION, Calibration, OfKind, ScoredCandidates, fit_calibration
-from foretime.evaluation.calibration import _fit_temperatures as fit_temperatures
+from foretime.evaluation.calibration import (
+    PRIOR_DEVIATION,
+    Calibration,
+    OfKind,
+    ScoredCandidates,
+    fit_calibration,
+    fit_temperatures,
+)
 from foretime.evaluation.reliability import Reliability, believed, join
 from foretime.evaluation.slot_questions import candidates, kinds_for
 from foretime.evaluation.slots import SLOTS, Slot

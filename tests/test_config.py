@@ -112,7 +112,7 @@ def test_override_replaces_some_settings_and_leaves_the_configuration_alone():
         ({"epochs": 3}, "here: 'epochs' is not a setting; write section.key=value, as in training.epochs=20"),
         ({"training.": 3}, "here: 'training.' is not a setting"),
         ({"trianing.epochs": 3}, "here: unknown section 'trianing'; did you mean 'training'?"),
-        ({"training.epoch": 3}, "here: unknown key training.epoch; did you mean 'epochs'?"),
+        ({"training.epoch": 3}, "here: unknown key training.epoch; did you mean 'epochs' or 'epoch_limit'?"),
         ({"training.epochs": "x"}, "here: training.epochs = 'x': should be a valid integer"),
     ],
 )

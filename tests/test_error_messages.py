@@ -126,7 +126,11 @@ SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
 CONFIGS: dict[str, tuple[str, dict[str, Any], str]] = {
     "no TOML": ("[training", {}, "{c}: not valid TOML: "),
     "an unknown section": ("[train]\nepochs = 3", {}, "{c}: unknown key train; did you mean 'training'?"),
-    "an unknown key": ("[training]\nepoch = 3", {}, "{c}: unknown key training.epoch; did you mean 'epochs'?"),
+    "an unknown key": (
+        "[training]\nepoch = 3",
+        {},
+        "{c}: unknown key training.epoch; did you mean 'epochs' or 'epoch_limit'?",
+    ),
     "a wrong type": ("[training]\nepochs = 'many'", {}, "{c}: training.epochs = 'many': should be a valid integer"),
     "a value out of range": (
         "[training]\npatience = 0",
