@@ -51,7 +51,7 @@ runs = "{runs}"
 results = "{results}"
 [[run]]
 config = "settings.toml"
-seeds = [0, 1, 2, 3]
+seeds = {seeds}
 """
 TIMES = ("seconds", "training_seconds", "peak_memory_mb", "machine", "version")
 """What a report or a result says of the machine and not of the run."""
@@ -112,14 +112,14 @@ def train(folder: Path, kills: int = KILLS, events: int = 30_000, every: int = 3
     return compared(alone, other) | {"kills": killer.kills, "events": events, "seconds": round(seconds, 1)}
 
 
-def bench(folder: Path, kills: int = KILLS, events: int = 2_000, every: int = 3) -> dict[str, Any]:
-    """Return how a list of four runs under kills compares with one process after the other."""
+def bench(folder: Path, kills: int = KILLS, events: int = 2_000, every: int = 3, seeds: int = 20) -> dict[str, Any]:
+    """Return how a list of runs under kills compares with one process after the other."""
     ft.generate_world(events, seed=2).write(folder / "world")
     settings = ft.Config.model_validate({"data": {"path": str(folder / "world")}})
     (folder / "settings.toml").write_text(config_text(override(settings, ONE_TRAINING)), encoding="utf-8")
     rows = {}
     for name in ("alone", "cluster"):
-        text = BENCH.format(runs=folder / name, results=folder / f"{name}.jsonl")
+        text = BENCH.format(runs=folder / name, results=folder / f"{name}.jsonl", seeds=list(range(seeds)))
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
     alone = ft.run_benchmark(folder / "alone.toml")
     with LocalCluster(NODES) as cluster:
