@@ -18,6 +18,7 @@ from foretime.files import read_bytes, write_bytes
 from foretime.reranker.slots.words import TRACE_TOPICS
 
 SCORES_AT_ONCE = 1 << 22
+"""Scores of questions, topics and predicates that are held together: 16 megabytes."""
 EPOCHS = 3
 LEARNING_RATE = 0.1
 FIRST_SQUARE = 1.0
